@@ -40,7 +40,6 @@ Result<std::unique_ptr<ByteStream>> Decompressed(std::unique_ptr<ByteStream> str
 // apart without reading anything twice.
 //
 // Owned by one thread at a time.
-
 class PeekingStream final : public ByteStream {
  public:
   explicit PeekingStream(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
@@ -63,7 +62,6 @@ class PeekingStream final : public ByteStream {
 // Four pieces of 256 KiB are in flight at most. The thread starts with the second piece, so small
 // inputs do not pay for it. The stream given away must not block for ever (a regular file does
 // not): the destructor waits for the read that is under way.
-
 std::unique_ptr<ByteStream> ReadAhead(std::unique_ptr<ByteStream> stream);
 
 }  // namespace heapgauge

@@ -1,4 +1,6 @@
-// Names of functions, shortened for columns and matching, and patterns over them.
+// Readable names of functions, shortened for columns and for matching, and patterns over them.
+//
+// Pure functions.
 #pragma once
 
 #include <string>
@@ -7,8 +9,6 @@
 #include "core/base/regex.h"
 
 namespace heapgauge {
-
-// Shorter forms of readable function names, for columns and for matching. Pure functions.
 
 // The readable form without its parameter list: "ns::Class<int>::Method(int) const" becomes
 // "ns::Class<int>::Method". For narrow columns; overloads look alike.
@@ -24,7 +24,6 @@ std::string WithoutLines(std::string_view name, std::string_view line = "");
 // report can be asked for, whichever form it has there.
 //
 // For our own reports; pprof's filters look at whole names alone. Safe in several threads.
-
 bool MatchesFunction(const Regex& pattern, std::string_view name);
 
 }  // namespace heapgauge

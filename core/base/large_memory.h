@@ -15,7 +15,6 @@ namespace heapgauge {
 
 // Asks the kernel for large pages under memory that is read here and there: most of the time that
 // a table of a hundred megabytes takes goes into finding the pages it is on.
-
 inline constexpr size_t kHugePage = 2 << 20;
 
 // A hint that may be given for any memory of ours. Best before the memory is first used.
@@ -46,11 +45,10 @@ void ReserveHuge(size_t capacity, std::vector<T>* vector) {
 
 // Memory of a table that is written once or grows, for plain values. It is zero at first, and what
 // was never touched takes neither memory nor time. Where there is much of it, it has large pages
-// (large_memory.h), and begins with one, so that no part of it is left to small ones. Growing moves
+// and begins with one, so that no part of it is left to small ones. Growing moves
 // pages, not bytes.
 //
 // Owned by one thread. Throws std::bad_alloc.
-
 template <typename T>
 class HugeArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -115,7 +113,6 @@ class HugeArray {
 //
 // For a whole process, by its main program; a library has no business with it. REQUIRES: one
 // thread.
-
 void MakeHeapSteady();
 
 }  // namespace heapgauge

@@ -1,5 +1,7 @@
 // Tables for millions of small things, each in one block of memory: numbers of pairs, values of
 // addresses, bits with their ranks.
+//
+// None is synchronised.
 #pragma once
 
 #include <bit>
@@ -12,9 +14,6 @@ namespace heapgauge {
 
 // Numbers for pairs of ids, as a trie needs them to find the child of a node, or for other words of
 // 64 bits, in one block of memory: trees of a million nodes are common.
-//
-// Not synchronised.
-
 class PairIndex {
  public:
   explicit PairIndex(size_t expected) {
@@ -70,8 +69,7 @@ class PairIndex {
 // A map from addresses of bytes in a file to anything, for the few million look-ups of a large
 // profile: one array that is probed in order, values beside it.
 //
-// Values keep their place. Owned by one thread.
-
+// Values keep their place.
 template <typename Value>
 class PointerMap {
  public:
@@ -125,8 +123,7 @@ class PointerMap {
 // one that is mostly empty. An eighth of a byte for each bit, and half of that again for the
 // counts.
 //
-// Set() all, then Count() once, then ask. Not synchronised; any number of threads may ask.
-
+// Set() all, then Count() once, then ask; from then on any number of threads may ask.
 class RankedBits {
  public:
   RankedBits() = default;

@@ -1,5 +1,7 @@
 // Numbers that come from outside: their digits, sums that wrap, and units that can be turned into
 // each other.
+//
+// Pure functions; the tables are constant.
 #pragma once
 
 #include <array>
@@ -14,8 +16,8 @@
 
 namespace heapgauge {
 
-// The value of a hexadecimal digit.
-
+// The value of each hexadecimal digit, -1 for other characters.
+//
 // Digits and letters come in no order that a processor could foresee, so this is a table: branches
 // would take most of the time that a profile takes.
 inline constexpr std::array<int8_t, 256> kHexDigits = [] {
@@ -32,9 +34,7 @@ inline constexpr std::array<int8_t, 256> kHexDigits = [] {
 inline int HexDigit(char c) { return kHexDigits[static_cast<unsigned char>(c)]; }
 
 // Numbers in texts: digits of the base and, where the type has one, a sign "-"; a fraction and an
-// exponent where the type is a fraction, which has no base. They must fit.
-//
-// Pure functions, allocation-free.
+// exponent where the type is a fraction, which has no base. They must fit. Nothing is allocated.
 
 // Takes the number at the start of the text off. The text stays as it is if there is none.
 template <typename Number>
@@ -61,9 +61,6 @@ std::optional<Number> NumberIn(std::string_view text, int base = 10) {
 
 // Whole numbers that overflow as those of pprof do: they wrap. Values come from files, so sums of
 // them can be anything, and nothing here is undefined.
-//
-// Pure functions.
-
 inline int64_t WrapAdd(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -82,9 +79,6 @@ inline int64_t MeanOf(int64_t sum, int64_t count) {
 
 // Units that can be turned into each other: sizes of memory, times, and Google's compute units, by
 // the names that pprof takes and writes for them. The one table of them.
-//
-// Pure; the table is constant.
-
 struct NamedUnit {
   std::string_view name;  // as it is written
   double factor;          // in the basic unit of its kind

@@ -16,7 +16,6 @@ namespace heapgauge {
 // in memory.
 //
 // A sink is owned by one thread at a time.
-
 class TextSink {
  public:
   virtual ~TextSink() = default;
@@ -40,7 +39,6 @@ class StringSink final : public TextSink {
 // and how often anything is shown, so calls may be frequent.
 //
 // Report() may be called from one thread at a time.
-
 class ProgressSink {
  public:
   virtual ~ProgressSink() = default;
@@ -56,7 +54,6 @@ class ProgressSink {
 // while a piece is written: programs that are started must find the signal as it was.
 //
 // Owned by one thread. The descriptor is not closed.
-
 class DescriptorSink final : public TextSink {
  public:
   // `name` is for messages: "standard output", "'heap.txt'".
@@ -82,7 +79,6 @@ class DescriptorSink final : public TextSink {
 // A sink that makes a file which appears whole or not at all (file.h).
 //
 // Owned by one thread.
-
 class FileSink final : public TextSink {
  public:
   static Result<std::unique_ptr<FileSink>> Create(const std::string& path);
@@ -103,7 +99,6 @@ class FileSink final : public TextSink {
 // Compresses what is written and passes it on to another sink, piece by piece.
 //
 // Owned by one thread. The other sink must outlive this.
-
 class GzipSink final : public TextSink {
  public:
   explicit GzipSink(TextSink* out);
@@ -126,7 +121,6 @@ class GzipSink final : public TextSink {
 // Compresses what is written with zstd and passes it on to another sink, piece by piece.
 //
 // Owned by one thread. The other sink must outlive this.
-
 class ZstdSink final : public TextSink {
  public:
   explicit ZstdSink(TextSink* out);

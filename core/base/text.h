@@ -77,7 +77,6 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b);
 std::string LowerCase(std::string_view text);
 
 // Texts of several parts. All results are views of the text, except words and what is joined.
-
 inline constexpr std::string_view kSpaces = " \t\n\v\f\r";  // as in the C locale
 
 // The text without spaces at both ends, or at the start.

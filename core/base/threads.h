@@ -17,7 +17,7 @@ namespace heapgauge {
 
 // Starts a thread, or does not: where the number of threads is limited (RLIMIT_NPROC, pids.max) the
 // caller does the work itself.
-
+//
 // Not joinable if there is no thread to be had.
 template <typename... Arguments>
 std::thread TryThread(Arguments&&... arguments) {
@@ -66,7 +66,6 @@ void InParallel(size_t parts, const Work& work) {
 //
 // Threads: any number may ask; one makes it, the others wait. If making it throws, the next one
 // tries again.
-
 template <typename T>
 class Lazy {
  public:
@@ -85,7 +84,6 @@ class Lazy {
 
 // Blocks all signals of this thread for a scope, so that a thread which is started in it has them
 // blocked for good: the program's handlers run in the program's own threads.
-
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -126,7 +126,6 @@ class ElfFile {
 //
 // Two reads of the file, for those who need nothing else of it. The file is treated as hostile: one
 // that makes no sense has no headers, and the number of segments is bounded.
-
 struct ElfImage {
   uint64_t lowest_page = 0;         // address of the first page that is loaded, as linked
   uint64_t extent = 0;              // from there on, in whole pages; 0 if that makes no sense

@@ -46,7 +46,6 @@ void VisitSymbols(ElfFile* elf, const ElfFile::SectionHeader* table, const Visit
 // is.
 //
 // Built once for a module, then read-only; lookups are a binary search.
-
 class SymbolTable {
  public:
   enum class Of : uint8_t { kFunctions, kVariables };

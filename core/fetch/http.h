@@ -17,7 +17,6 @@ namespace heapgauge {
 // Addresses of profiles on servers, as pprof understands them.
 //
 // Pure.
-
 struct Url {
   std::string scheme;  // "http", "https" or "https+insecure"
   std::string host;    // with the port, and with "user:password@" if it was given
@@ -64,7 +63,6 @@ Result<std::string> HttpPost(const Url& url, const std::string& body, const Http
 // https_proxy (also in capitals) and no_proxy. Loopback addresses never do.
 //
 // Pure but for the environment that is passed in.
-
 struct Proxy {
   std::string host;
   int port = 0;

@@ -53,12 +53,6 @@ uint64_t FineStepEnd(size_t fine);  // UINT64_MAX of the last
 
 inline size_t LifetimeStepOf(uint64_t lifetime_ns) { return StepOfFine(FineStepOf(lifetime_ns)); }
 
-// What the live samples of a profile tell about sizes, ages and threads, each figure with how sure
-// it is. A sampled profile knows nothing about blocks that were freed but their sum, so this is all
-// that there is about lifetimes in it.
-//
-// A pure function; memory for the functions that have live samples.
-
 // The steps of ages are those of lifetimes without the last one.
 inline constexpr size_t kAgeSteps = kLifetimeSteps - 1;
 
@@ -96,6 +90,12 @@ struct LiveSamples {
   SampledCount Age(size_t step) const;
 };
 
+// What the live samples of a profile tell about sizes, ages and threads, each figure with how sure
+// it is. A sampled profile knows nothing about blocks that were freed but their sum, so this is all
+// that there is about lifetimes in it.
+//
+// A pure function; memory for the functions that have live samples.
+//
 // Fails if the profile knows no single blocks.
 Result<LiveSamples> CountLiveSamples(const Profile& profile, const RowFilter& filter,
                                      Granularity granularity);

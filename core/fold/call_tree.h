@@ -53,7 +53,6 @@ CallTree BuildCallersTree(const Profile& profile, const Entities& entities,
 //
 // Figures with intervals are kept for these nodes only, so that a tree of a million nodes stays
 // small. Pure; time is linear in the call tree, but for sorting children.
-
 struct PrunedTree {
   struct Node {
     uint32_t parent = kNone;     // in this list; a smaller index

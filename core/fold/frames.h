@@ -13,14 +13,6 @@ namespace heapgauge {
 
 // What a line of a report stands for: a function, a source line, a file, a module or an address.
 // Every frame of a profile belongs to one entity; which one depends on the granularity asked for.
-//
-// Functions are the same only if linker name and source file are; where no file is known, the
-// module decides as well. So overloads, and static functions that happen to share a name, are never
-// added up under one name.
-//
-// Built once from a profile, in time linear in its frames; read-only afterwards. Refers to the
-// profile by ids only.
-
 enum class Granularity { kFunctions, kLines, kFiles, kModules, kAddresses };
 inline constexpr size_t kGranularities = 5;
 
@@ -40,6 +32,14 @@ struct Entity {
   uint32_t line = 0;            // kLines and kAddresses; 0 unknown
 };
 
+// The entities of a profile, and which one each of its frames belongs to.
+//
+// Functions are the same only if linker name and source file are; where no file is known, the
+// module decides as well. So overloads, and static functions that happen to share a name, are never
+// added up under one name.
+//
+// Built once from a profile, in time linear in its frames; read-only afterwards. Refers to the
+// profile by ids only.
 class Entities {
  public:
   Entities() = default;

@@ -22,14 +22,6 @@
 
 namespace heapgauge {
 
-// The figures of the rows of a profile, put together when they are asked for: a list of them would
-// be larger than all else that a large profile has.
-//
-// Where rows do not know how many samples they rest on, a row that is not zero counts as one; that
-// is also one of blocks without a byte.
-//
-// Refers to the profile, which must outlive it and not change. Read-only once made.
-
 // The figures of a row, a function or a whole profile. In a profile that is not about live memory,
 // `live_bytes` is its main figure, whatever that is (measures.h), and what it does not know is 0.
 struct HeapFigures {
@@ -62,6 +54,13 @@ struct HeapFigures {
   uint64_t OldestAge(uint64_t now_ns) const;
 };
 
+// The figures of the rows of a profile, put together when they are asked for: a list of them would
+// be larger than all else that a large profile has.
+//
+// Where rows do not know how many samples they rest on, a row that is not zero counts as one; that
+// is also one of blocks without a byte.
+//
+// Refers to the profile, which must outlive it and not change. Read-only once made.
 class RowFigures {
  public:
   RowFigures(const Profile& profile, const Measures& measures);
@@ -117,7 +116,7 @@ class RowFigures {
   std::vector<Births> births_;  // by row; empty: nobody knows
 };
 
-// One for each row of the profile; groundwork.h has them one by one.
+// One for each row of the profile; RowFigures has them one by one.
 std::vector<HeapFigures> FiguresOfRows(const Profile& profile);
 
 class Groundwork {

@@ -1,4 +1,6 @@
 // Values of profiles multiplied, and sample types of several profiles made to agree.
+//
+// Pure functions of profiles that the caller owns.
 #pragma once
 
 #include <vector>
@@ -7,10 +9,6 @@
 #include "core/model/profile.h"
 
 namespace heapgauge {
-
-// Multiplies the values of profiles.
-//
-// Pure functions of a profile that the caller owns.
 
 // Multiplies all values and rounds them. Rows of which nothing remains are left out.
 void ScaleProfile(double ratio, Profile* profile);
@@ -22,7 +20,7 @@ Status NormalizeTo(const Profile& base, Profile* profile);
 // Makes the sample types of several profiles agree before they are merged, as newer pprof does:
 // only those that all have are kept, in the order of the first profile, and values are brought to
 // the finest unit that occurs (bytes rather than kB).
-
+//
 // Changes are told in the notes of the first profile. An error if nothing is common.
 Status AlignSampleTypes(std::vector<Profile>* profiles);
 

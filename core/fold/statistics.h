@@ -1,5 +1,7 @@
 // How sure figures are: gamma and beta distributions, intervals of sampled figures and of shares,
 // trends of values in time.
+//
+// Pure functions.
 #pragma once
 
 #include <vector>
@@ -10,7 +12,7 @@ namespace heapgauge {
 
 // The gamma distribution with a real-valued shape: what intervals around sums of few samples need.
 //
-// Pure functions, accurate to about 1e-9 relative up to shape 5000 and to 1e-6 above.
+// Accurate to about 1e-9 relative up to shape 5000 and to 1e-6 above.
 
 // The logarithm of the gamma function of x > 0. std::lgamma writes a global sign, which is a data
 // race; this one does not.
@@ -33,8 +35,7 @@ double NormalQuantile(double p);
 // gamma interval of Fay and Feuer for weighted Poisson sums is used. Unlike value ± 1.96 standard
 // deviations it holds for a handful of samples as well, never reaches below what was seen, and
 // allows for what one more sample could have added. Missed memory comes in whole blocks, so where
-// blocks are large the lower end allows for one block less. Pure functions.
-
+// blocks are large the lower end allows for one block less.
 struct Interval {
   double low = 0;
   double high = 0;
@@ -50,7 +51,7 @@ Estimate NothingSampled(double interval_bytes);
 // between which limits a share lies that was seen on few.
 //
 // Counts need not be whole: where samples weigh differently, the numbers of as many equal ones are
-// put in. Pure functions, accurate to about 1e-12.
+// put in. Accurate to about 1e-12.
 
 // The share of a beta distribution below x: the regularised incomplete beta function I_x(a, b).
 // REQUIRES: a > 0, b > 0.
@@ -69,8 +70,7 @@ Interval Share95(double k, double n);
 // are distributed: Mann and Kendall's test, and the slope of Theil and Sen. One wild value in ten
 // moves neither.
 //
-// Pure functions; time is the square of the number of values, which should be a few dozen.
-
+// Time is the square of the number of values, which should be a few dozen.
 struct Rise {
   // How probable it is that values without a trend go up as much: of all pairs, those that rise
   // minus those that fall, over what chance gives. 1 for fewer than four values.

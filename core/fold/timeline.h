@@ -118,7 +118,6 @@ namespace heapgauge::trace {
 // event belongs to the step whose end is at or behind it.
 //
 // Not synchronised.
-
 class TimelineSteps {
  public:
   TimelineSteps(uint64_t from, uint64_t to, size_t count) : steps_(std::max<size_t>(count, 1)) {

@@ -1,8 +1,7 @@
-// The other end of the gauge file's control words: switches a running program's sampling on and
-// off, changes its rate, resets it.
+// Writes into the gauge file of a running program from outside: its control words, and points of
+// its timeline.
 //
-// All access is by pread and pwrite: a file that shrinks is an error, never a signal. Two
-// controllers at the same time may overwrite each other's words; the last one wins.
+// All access is by pread and pwrite: a file that shrinks is an error, never a signal.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +14,10 @@
 
 namespace heapgauge {
 
+// The other end of the gauge file's control words: switches a running program's sampling on and
+// off, changes its rate, resets it.
+//
+// Two controllers at the same time may overwrite each other's words; the last one wins.
 class GaugeControl {
  public:
   static Result<GaugeControl> Open(const std::string& path);
@@ -54,8 +57,7 @@ class GaugeControl {
 // has passed; a program that allocates little would have gaps. Whoever watches it (run, serve)
 // fills them, and adds what only the outside sees: resident memory.
 //
-// By pread and pwrite only. A tick that both sides write at the same moment costs one of the two.
-
+// A tick that both sides write at the same moment costs one of the two.
 class GaugeTicker {
  public:
   static Result<GaugeTicker> Open(const std::string& path);

@@ -43,7 +43,6 @@ Result<std::string> DumpGaugeTo(const std::string& from, const DumpPlace& place,
 // inside.
 //
 // Single-threaded.
-
 struct SavedGauge {
   std::string bytes;  // the file
   NameCounts names;

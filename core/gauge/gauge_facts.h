@@ -19,7 +19,6 @@ namespace heapgauge {
 
 // The facts of a gauge file without its stacks: what `ps`, `ctl status` and the last lines of `run`
 // show. Reads the header and the live table only.
-
 struct GaugeSummary {
   RecordingFacts recording;
   Estimate live_bytes;
@@ -37,12 +36,6 @@ void FindState(const GaugeLayout& layout, const std::string& path, uint64_t last
 
 // True if the record's numbers can be those of an allocation.
 bool IsPlausible(const wire::LiveRecord& record);
-
-// What a gauge file holds about memory as a whole: live blocks with their addresses, recorded
-// mappings, the allocator's own statistics, the process as the kernel saw it, the agent's ranges.
-// `heapgauge memory` starts from this.
-//
-// The file is treated as hostile, as in gauge_reader.h: what makes no sense is left out.
 
 // No program has memory from here on.
 inline constexpr uint64_t kAddressSpace = uint64_t{1} << 57;
@@ -63,6 +56,11 @@ struct GaugeMemory {
   uint64_t now_ns = 0;  // of the file's clock, as of the reading; 0 if the process is gone
 };
 
+// What a gauge file holds about memory as a whole: live blocks with their addresses, recorded
+// mappings, the allocator's own statistics, the process as the kernel saw it, the agent's ranges.
+// `heapgauge memory` starts from this.
+//
+// The file is treated as hostile, as in gauge_reader.h: what makes no sense is left out.
 Result<GaugeMemory> ReadGaugeMemory(const std::string& path);
 
 }  // namespace heapgauge

@@ -1,4 +1,5 @@
-// Header and directory of a gauge file, checked: where the records of each kind are.
+// Header and directory of a gauge file, checked: where the records of each kind are, and walks over
+// these.
 //
 // The file is treated as hostile. After Read() has succeeded, every offset that a GaugeLayout gives
 // lies inside the file as it was then, and every count is within what the segments can hold. The
@@ -63,12 +64,6 @@ std::string FieldText(const char* field, size_t size);
 // Walks over the records of one kind, segment by segment, so that a file of half a gigabyte needs
 // one 64-KiB buffer.
 //
-// ForEachStable is for records with a sequence word (LiveRecord, TimelineRecord), which the
-// program may be writing at this moment. Each segment is read twice; a record counts if its word
-// is even, not zero, and all its bytes are the same in both reads. One that changed is tried again,
-// alone, a few times; the number of such tries is bounded for the whole walk, because a hostile
-// file or a stopped writer could keep every record unsettled.
-
 // Calls fn(index, record) for every record below the count, written or not.
 template <typename Record, typename Fn>
 void ForEachRecord(const ByteSource& source, const GaugeLayout& layout, wire::SegmentKind kind,
@@ -90,6 +85,12 @@ void ForEachRecord(const ByteSource& source, const GaugeLayout& layout, wire::Se
   }
 }
 
+// The same for records with a sequence word (LiveRecord, TimelineRecord), which the program may be
+// writing at this moment. Each segment is read twice; a record counts if its word is even, not
+// zero, and all its bytes are the same in both reads. One that changed is tried again, alone, a few
+// times; the number of such tries is bounded for the whole walk, because a hostile file or a
+// stopped writer could keep every record unsettled.
+//
 // Calls fn(index, record) for every valid record; returns how many were left out because they were
 // being written, or half-written when the writer died.
 template <typename Record, typename Fn>

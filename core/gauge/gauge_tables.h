@@ -45,7 +45,7 @@ ModuleId FindModule(const GaugeModules& modules, const CodeAddress& address);
 //
 // Hostile input: a set whose parent is not a smaller, readable one, or that lies deeper than the
 // format allows, is left out and counted. Only sets that some row carries are made.
-
+//
 // `numbers` has for each row of the profile the number of its set in the file, 0 for none. Fills in
 // Row::labels. Returns how many rows name a set that cannot be read; they have no labels.
 uint64_t ReadLabels(const ByteSource& source, const GaugeLayout& layout,

@@ -1,11 +1,5 @@
-// A gauge file of a program that is being traced, mapped so that its buffers can be read and
-// released without a system call for each.
-//
-// The program writes it at the same time and is not trusted: sizes are taken from the file system,
-// directory words are checked, and a file that is cut short reads as zeros (mapped_gauge.h). Words
-// are read and written atomically.
-//
-// One thread, apart from Beat, which any thread may call.
+// A gauge file of a program that is being traced, mapped into memory, and the guard that a mapping
+// needs whose file others may cut short.
 #pragma once
 
 #include <array>
@@ -30,7 +24,6 @@ namespace heapgauge::trace {
 //
 // The handler is installed with the first guard and stays. Guards may be made and destroyed by any
 // thread; at most kMaxGuards at a time, further ones do nothing.
-
 class BusGuard {
  public:
   static constexpr int kMaxGuards = 256;
@@ -56,6 +49,14 @@ Word LoadShared(const Word& word) {
   return std::atomic_ref<Word>(const_cast<Word&>(word)).load(std::memory_order_acquire);
 }
 
+// A gauge file of a program that is being traced, mapped so that its buffers can be read and
+// released without a system call for each.
+//
+// The program writes it at the same time and is not trusted: sizes are taken from the file system,
+// directory words are checked, and a file that is cut short reads as zeros (BusGuard). Words are
+// read and written atomically.
+//
+// One thread, apart from Beat, which any thread may call.
 class MappedGauge {
  public:
   // Addresses that each takes, memory or not.

@@ -31,7 +31,7 @@ GaugeOwner OwnerIn(const wire::Header& header, const std::string& path);
 Result<GaugeOwner> ReadOwner(const std::string& path);
 
 // The number that the process which made the file has here, in whatever pid namespace it is. 0 if
-// it is gone, has said goodbye, or cannot be found (owner_process.h).
+// it is gone, has said goodbye, or cannot be found.
 uint32_t RunningAs(const GaugeOwner& owner);
 
 // True if the process that made the file is still there (or its number may be trusted).

@@ -1,5 +1,5 @@
 // Where the resident memory is: parts that add up to it, byte by byte, with what is left over shown
-// as the last part.
+// as the last part. Also how fast it grows.
 //
 // The heap's part is made of what its mappings hold in memory. Live blocks are known from samples,
 // with a range. Where the allocator was asked, its own count of bytes in use corrects the estimate
@@ -102,8 +102,7 @@ enum StatisticsBit : uint32_t {
 };
 
 // How fast a program grows, from its timeline: the slope of a straight line through the last
-// points. Pure functions.
-
+// points.
 struct Growth {
   double bytes_per_second = 0;
   double seconds = 0;        // the points span this long; 0: too few points to tell

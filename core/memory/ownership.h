@@ -98,7 +98,6 @@ std::map<uint64_t, uint64_t> FindZeroData(const std::vector<MappingUsage>& mappi
 //
 // The memory is treated as hostile: what does not look right to the last bit is not glibc's. The
 // number of reads is bounded.
-
 struct GlibcRanges {
   std::vector<AddressRange> arenas;  // what an arena's heap has made accessible
   std::vector<AddressRange> chunks;  // mapped blocks, whole pages

@@ -59,7 +59,7 @@ Result<MemorySurvey> SurveyMemory(const GaugeMemory& gauge, const SurveyOptions&
 //
 // Reads the trace that is being written (core/trace/file/live_trace.h), and waits until its
 // recorder has written what it has.
-
+//
 // Puts them where samples would be, each for itself alone. Leaves `gauge` as it is if the
 // program is not traced, or if its trace cannot be found or read.
 void UseTracedBlocks(GaugeMemory* gauge);

@@ -10,13 +10,12 @@
 //
 // Invariants, which every reader must establish (Check() tests them):
 //   1. A node's parent has a smaller id, so walks to the root end. No stack is deeper than
-//   kMaxDepth.
+//      kMaxDepth.
 //   2. Every id is in range or kNone.
 //   3. values.size() == rows.size() * sample_types.size(). A value may be negative: differences are
 //      profiles too.
 //   4. estimates is empty or as long as values; all its numbers are finite and, but for
-//   differences,
-//      not negative.
+//      differences, not negative.
 //
 // A value type; not synchronised.
 #pragma once
@@ -139,11 +138,8 @@ struct Profile {
   Status Check() const;
 };
 
-// Changes to whole profiles: rows taken out, a copy of the values alone, the program made the first
-// module.
-
 // Takes rows out of a profile, with all that belongs to them.
-
+//
 // Rows that stay keep their order. Nodes, locations and labels stay as they are. REQUIRES: one
 // entry for each row.
 void KeepRows(const std::vector<bool>& keep, Profile* profile);
@@ -153,12 +149,11 @@ void KeepRows(const std::vector<bool>& keep, Profile* profile);
 // profile and stays behind, and so do the timeline and the notes.
 //
 // A pure function.
-
 Profile CopyOfValues(const Profile& profile);
 
 // The program itself as the first module of a profile: tools take the first mapping for it, and in
 // a recording the first stack may well lead through the dynamic linker.
-
+//
 // By the path in `recording`; nothing happens if no module has it. Changes ids: to be called when
 // names that the file brings by these have been attached.
 void PutProgramFirst(Profile* profile);

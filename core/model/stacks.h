@@ -21,7 +21,6 @@ namespace heapgauge {
 //
 // Not synchronised. The profile must outlive the builder and its nodes must not be changed by
 // others meanwhile.
-
 class StackBuilder {
  public:
   // Begins with the nodes that the profile has.

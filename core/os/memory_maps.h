@@ -14,14 +14,6 @@
 
 namespace heapgauge {
 
-// /proc/PID/smaps: every mapping of a process, with how much of it is in memory and of what kind.
-//
-// Parsed as a stream, line by line, as the kernel hands it out. The text is treated as hostile: an
-// endless line is cut, a number beyond all bounds counts as nothing, and behind kMaxMappings only
-// sums are kept. Memory is bounded by that number; time is linear in the text.
-//
-// Plain values, no threads.
-
 struct MappingUsage {
   uint64_t start = 0;
   uint64_t end = 0;
@@ -52,6 +44,13 @@ struct MappingUsage {
   bool is_anonymous() const { return name.empty() && inode == 0; }
 };
 
+// /proc/PID/smaps: every mapping of a process, with how much of it is in memory and of what kind.
+//
+// Parsed as a stream, line by line, as the kernel hands it out. The text is treated as hostile: an
+// endless line is cut, a number beyond all bounds counts as nothing, and behind kMaxMappings only
+// sums are kept. Memory is bounded by that number; time is linear in the text.
+//
+// Plain values, no threads.
 struct Smaps {
   std::vector<MappingUsage> mappings;  // by address
   uint64_t not_listed = 0;             // mappings beyond kMaxMappings
@@ -95,7 +94,6 @@ Result<Smaps> ReadSmaps(const std::string& path);
 //
 // The number of pages that may be asked for is bounded, since a range may be as large as the
 // address space. Not synchronised.
-
 class PageMap {
  public:
   static constexpr uint64_t kPage = 4096;
@@ -117,17 +115,6 @@ class PageMap {
   const uint64_t* Entry(uint64_t page, uint64_t last);
 };
 
-// Which mappings are stacks of threads.
-//
-// The main thread's is called [stack]. For the others the kernel tells the stack pointer of every
-// thread that waits in a system call (/proc/PID/task/TID/syscall, to those who may trace the
-// process). Threads that are running just then, and where that file may not be read, are found by
-// the shape that thread libraries give to stacks: writable anonymous memory right above a small
-// guard without any rights. The second way also finds stacks of ended threads, which the C library
-// keeps for the next ones. Stacks without a guard are found by the first way alone.
-//
-// Pure but for ReadStackPointers.
-
 struct StackPointers {
   std::vector<uint64_t> pointers;
   uint32_t threads = 0;  // looked at; at most kMaxThreads
@@ -141,6 +128,16 @@ StackPointers ReadStackPointers(const std::string& directory);
 // The stack pointer in a line of /proc/PID/syscall; 0 if it has none.
 uint64_t StackPointerIn(const std::string& line);
 
+// Which mappings are stacks of threads.
+//
+// The main thread's is called [stack]. For the others the kernel tells the stack pointer of every
+// thread that waits in a system call (/proc/PID/task/TID/syscall, to those who may trace the
+// process). Threads that are running just then, and where that file may not be read, are found by
+// the shape that thread libraries give to stacks: writable anonymous memory right above a small
+// guard without any rights. The second way also finds stacks of ended threads, which the C library
+// keeps for the next ones. Stacks without a guard are found by the first way alone.
+//
+// Pure but for ReadStackPointers.
 struct StackMappings {
   std::vector<bool> is_stack;  // for each mapping; [stack] is one
   uint32_t by_pointer = 0;

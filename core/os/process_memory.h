@@ -16,7 +16,6 @@ namespace heapgauge {
 //
 // Every path is below a directory, "/proc/PID" as a rule, so that tests can bring their own. A
 // number that is not there is 0. Plain values, no threads.
-
 struct ProcessStatus {
   uint64_t resident = 0;
   uint64_t peak_resident = 0;
@@ -54,7 +53,6 @@ HostMemory ReadHostMemory(const std::string& path = "/proc/meminfo");
 // (a container's) stay unknown.
 //
 // Reads files below `root` ("" for the real ones), so that tests can bring their own. Plain values.
-
 struct CgroupMemory {
   int version = 0;
   std::string path;          // of the process's own group, as /proc/PID/cgroup has it
@@ -82,7 +80,7 @@ std::optional<CgroupMemory> ReadCgroupMemory(uint32_t pid, const std::string& ro
 
 // The memory of another process, and how much it may have, in the form that gauge files keep it.
 // Cheap enough to ask many times a second.
-
+//
 // Nothing if the process is gone. State and time are for the caller to fill in.
 std::optional<wire::ProcessMemory> ReadProcessMemory(uint32_t pid);
 

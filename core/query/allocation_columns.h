@@ -58,13 +58,6 @@ bool NeedsEnd(int column);
 
 namespace heapgauge::query {
 
-// Rows of allocations that were gathered so that those which are equal in some columns are side by
-// side, which is what GROUP BY needs. SQLite would sort them as well, one record each, which takes
-// ten times as long.
-//
-// Four bytes for each value that the statement looks at, eight where times and addresses need them,
-// and four for the order. One thread.
-
 // Numbers in as few bytes as they need: four until one comes that does not fit.
 class PackedNumbers {
  public:
@@ -93,6 +86,12 @@ class PackedNumbers {
   std::vector<int64_t> wide_;  // not empty: all of them are here
 };
 
+// Rows of allocations that were gathered so that those which are equal in some columns are side by
+// side, which is what GROUP BY needs. SQLite would sort them as well, one record each, which takes
+// ten times as long.
+//
+// Four bytes for each value that the statement looks at, eight where times and addresses need them,
+// and four for the order. One thread.
 class GroupedRows {
  public:
   // Bytes that so many rows take, about.

@@ -15,17 +15,6 @@
 
 namespace heapgauge::query {
 
-// Which blocks of a trace a statement asks for, as far as that helps to read less, and which
-// segments have to be read for it.
-//
-// A block is found in the segment in which it was born and in the one in which it died; the latter
-// has all that is to know about it. So where the end of blocks matters, they are taken from where
-// they died, and those that never did come last. Nothing has to be remembered meanwhile, and what
-// died before or after the times in question is not looked at. Where the end does not matter, only
-// segments with births in question are read.
-//
-// Plain data and pure functions.
-
 // All conditions that are set hold for the blocks that are asked for. Times in ns.
 struct BlockScan {
   Range number;
@@ -70,13 +59,23 @@ struct ReadPlan {
   // the trace's own list of them.
   enum class Survivors { kNone, kLeftOver, kListed } survivors = Survivors::kNone;
 };
+
+// Which blocks of a trace a statement asks for, as far as that helps to read less, and which
+// segments have to be read for it.
+//
+// A block is found in the segment in which it was born and in the one in which it died; the latter
+// has all that is to know about it. So where the end of blocks matters, they are taken from where
+// they died, and those that never did come last. Nothing has to be remembered meanwhile, and what
+// died before or after the times in question is not looked at. Where the end does not matter, only
+// segments with births in question are read.
+//
+// Plain data and pure functions.
 ReadPlan PlanReading(const BlockScan& scan, const std::vector<trace::SegmentInfo>& segments);
 
 // The blocks of a trace that a scan asks for, one by one: in order of birth where ends do not
 // matter, else in order of the segments in which they ended, survivors last.
 //
 // Memory: one segment, or a bounded part of the survivors. Not synchronised.
-
 class BlockReader {
  public:
   virtual ~BlockReader() = default;

@@ -13,11 +13,6 @@
 
 namespace heapgauge::query {
 
-// A table for people: aligned columns, numbers to the right, cut to the width of the terminal.
-//
-// Looks at the first rows for the widths; what comes behind is written in the same columns. One
-// thread.
-
 enum class ResultForm { kTable, kCsv, kJson };
 
 struct ResultOptions {
@@ -33,6 +28,10 @@ struct ResultOptions {
 std::string ValueText(const Value& value);
 std::string Hexadecimal(std::string_view bytes);  // as SQL writes blobs
 
+// A table for people: aligned columns, numbers to the right, cut to the width of the terminal.
+//
+// Looks at the first rows for the widths; what comes behind is written in the same columns. One
+// thread.
 class ResultTable {
  public:
   ResultTable(const ResultOptions& options, TextSink* out) : options_(options), out_(out) {}
@@ -65,7 +64,6 @@ class ResultTable {
 //
 // Rows are written as they come. Only the table looks at the first thousands of them before it
 // begins, to know how wide its columns are. One thread.
-
 class ResultWriter : public ResultSink {
  public:
   // Whether rows were left out because of the limit.

@@ -12,7 +12,6 @@
 namespace heapgauge::query {
 
 // All tables, one function for each file that has some. The order is that of the schema.
-
 std::shared_ptr<Table> MakeAllocationsTable(QuerySource* source);
 std::shared_ptr<Table> MakeStacksTable(QuerySource* source);
 std::shared_ptr<Table> MakeFramesTable(QuerySource* source);
@@ -24,7 +23,7 @@ std::vector<std::shared_ptr<Table>> MakeSimpleTables(QuerySource* source);
 std::vector<std::shared_ptr<Table>> MakeAllTables(QuerySource* source);
 
 // The tables and functions in words, for people who write queries.
-
+//
 // What there is for this source; without one, all there can be.
 std::string SchemaText(QuerySource* source);
 

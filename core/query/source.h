@@ -30,7 +30,6 @@ namespace heapgauge::query {
 //
 // It also counts what was really read, which is how tests know that a question about one second
 // does not touch the rest of the trace. Not synchronised.
-
 class SegmentParts {
  public:
   explicit SegmentParts(const trace::TraceFile& trace) : trace_(trace) {}
@@ -64,7 +63,6 @@ class SegmentParts {
 // A regular expression is looked for once in each location and then handed down the trie, so asking
 // about a million stacks costs a bit for each. The last expressions are remembered. Not
 // synchronised.
-
 class NamesInStacks {
  public:
   // The rows of `profile` are the stacks; the number of the first one is `first`. Locations have
@@ -104,14 +102,6 @@ class NamesInStacks {
   std::map<std::string, std::shared_ptr<const std::vector<bool>>, std::less<>> matching_;
 };
 
-// What the tables are about: a trace, or a profile of any format.
-//
-// Names are looked up, and a trace is read, only when a statement asks for them. Whoever works for
-// long says so through `progress` and stops when `stop` is set or the deadline is over; all of
-// these belong to the statement that runs.
-//
-// Not synchronised, but for `stop`.
-
 // What one stack did: its heap blocks, and what it mapped and did not unmap.
 struct StackUse : trace::StackTotal {
   int64_t mapped_bytes = 0;
@@ -125,6 +115,13 @@ struct StackUse : trace::StackTotal {
 
 using trace::ExactMoment;
 
+// What the tables are about: a trace, or a profile of any format.
+//
+// Names are looked up, and a trace is read, only when a statement asks for them. Whoever works for
+// long says so through `progress` and stops when `stop` is set or the deadline is over; all of
+// these belong to the statement that runs.
+//
+// Not synchronised, but for `stop`.
 class QuerySource {
  public:
   // Gives names to the locations of a profile.

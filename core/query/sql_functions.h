@@ -17,17 +17,11 @@ namespace heapgauge::query {
 // for hours. These take time in proportion to the sum. They answer the same.
 //
 // May throw std::bad_alloc, which their caller must not let through to SQLite.
-
 void Instr(sqlite3_context* out, int count, sqlite3_value** values);
 void Replace(sqlite3_context* out, int count, sqlite3_value** values);
 void Trim(sqlite3_context* out, int count, sqlite3_value** values);
 void TrimLeft(sqlite3_context* out, int count, sqlite3_value** values);
 void TrimRight(sqlite3_context* out, int count, sqlite3_value** values);
-
-// Functions that statements can call, beside SQLite's own.
-//
-// All of them are functions of their arguments and the source alone, so SQLite may call them once
-// for a whole statement where arguments are constant.
 
 class QuerySource;
 
@@ -52,7 +46,10 @@ struct FunctionHelp {
 };
 std::span<const FunctionHelp> FunctionHelps();
 
-// The source must outlive the connection.
+// Functions that statements can call, beside SQLite's own.
+//
+// All of them are functions of their arguments and the source alone, so SQLite may call them once
+// for a whole statement where arguments are constant. The source must outlive the connection.
 Status RegisterFunctions(sqlite3* db, QuerySource* source);
 
 }  // namespace heapgauge::query

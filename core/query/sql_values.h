@@ -35,7 +35,6 @@ std::string_view TextOf(sqlite3_value* value);
 // When a block was there, as one value that SQL can pass around: the hidden column `lifespan` of
 // allocations, which live_at() looks at. A function sees no row, only values; and with one column
 // as its first argument SQLite offers it to the table as a condition.
-
 void PutLifespan(const trace::Block& block, sqlite3_context* out);
 
 // Whether a lifespan contains a moment. Nothing if the value is no lifespan.

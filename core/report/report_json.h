@@ -35,7 +35,7 @@ Json EntityJson(const Profile& profile, const Entities& entities, EntityId id);
 // what is in it.
 //
 // Written piece by piece; memory does not grow with the profile.
-
+//
 // `selected` says which rows, empty for all.
 Status WriteProfileJson(const Profile& profile, const std::vector<std::string>& notes,
                         const std::vector<bool>& selected, TextSink* out);

@@ -1,8 +1,6 @@
-// Text whose parts are marked by what they mean. Reports say "this is a number", "this is of little
-// weight"; whether that becomes colour is decided where it is shown. No escape code is ever part of
-// a text that is measured, cut or padded.
+// Text whose parts are marked by what they mean, where it will be shown, and tables of such texts.
 //
-// A value type. A text may have many lines.
+// Value types.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +25,9 @@ enum class Style : uint8_t {
   kSelected,  // where the eye should be: input lines, the status line
 };
 
+// Reports say "this is a number", "this is of little weight"; whether that becomes colour is
+// decided where it is shown. No escape code is ever part of a text that is measured, cut or padded.
+// A text may have many lines.
 class StyledText {
  public:
   struct Span {
@@ -80,9 +81,6 @@ std::string Render(const StyledText& text, const TextLook& look);
 
 // A table for people: columns as wide as what is in them, figures to the right, the last column as
 // wide as the line lets it.
-//
-// A value type.
-
 class TextTable {
  public:
   enum class Align { kRight, kLeft };

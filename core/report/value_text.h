@@ -1,5 +1,7 @@
 // Figures as people read them: whole numbers of exact traces, and values with the unit of their
 // sample type.
+//
+// Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +15,6 @@ namespace heapgauge::figures {
 
 // Whole numbers as reports show them: the counts and sizes of an exact trace, and of anything else
 // that is no estimate.
-//
-// Pure functions.
-
 inline double Real(uint64_t value) { return static_cast<double>(value); }
 inline std::string Count(uint64_t value) { return FormatCount(Real(value)); }
 // "1 block", "1,204 blocks"
@@ -33,8 +32,6 @@ namespace heapgauge {
 
 // Figures with the unit of their sample type, as people read them: bytes, times and counts, also
 // negative ones, which differences have.
-//
-// Pure functions.
 
 // "12.3 MB", "-831 B"; "1.25s", "850us"; "12.3 MB*s" for byte-seconds, "8.4 kB*us" for less than
 // one; "12,345" for anything that is neither bytes nor time.

@@ -19,27 +19,25 @@
 
 namespace heapgauge {
 
-// Machine code as text, by objdump.
-//
-// PPROF_TOOLS may say where it is, as for pprof: a list, separated by commas, of directories and of
-// "objdump:PATH". Otherwise it is the one in $PATH.
-
-// Runs a program and gives back what it prints. For tools that are on many machines but not on all,
-// such as objdump: the caller must do without where there is none.
-//
-// Bounded: the tool is killed when it prints too much or takes too long.
-
+// A tool is killed when it prints more or takes longer.
 struct ToolLimits {
   size_t bytes = size_t{256} << 20;
   uint64_t seconds = 120;
 };
 
+// Runs a program and gives back what it prints. For tools that are on many machines but not on all,
+// such as objdump: the caller must do without where there is none.
+//
 // Standard output of `arguments`, the first of which is a path or is looked for in $PATH. Standard
 // input is empty, standard error is not shown. kNotFound if there is no such program; any other
 // failure, also an exit status that is not 0, is kIo.
 Result<std::string> RunTool(const std::vector<std::string>& arguments,
                             const ToolLimits& limits = {});
 
+// Machine code as text, by objdump.
+//
+// PPROF_TOOLS may say where it is, as for pprof: a list, separated by commas, of directories and of
+// "objdump:PATH". Otherwise it is the one in $PATH.
 struct Instruction {
   uint64_t address = 0;  // in the ELF file
   std::string text;

@@ -3,8 +3,7 @@
 //
 // Where a file is looked for, in this order:
 //   1. As pprof does: prefixes to trim are cut; an absolute path is taken as it is; a relative one
-//   is
-//      looked for in each directory of the search path and in all directories above.
+//      is looked for in each directory of the search path and in all directories above.
 //   2. An absolute path that is not there, with ever fewer of its leading directories, in each
 //      directory of the search path that the user gave: /build/app/src/x.c is found as DIR/src/x.c.
 //   3. Below the root of the program's own mount namespace, while it runs (a container).
@@ -44,8 +43,6 @@ std::string_view LastPart(std::string_view path);
 // Whether a path is one that a source file would have. Who shows the files that a profile names to
 // others goes by it: a profile may name any file, /etc/shadow as well.
 //
-// Pure function.
-
 // By the end of its name; headers without one (<vector>, <QString>) by a directory `include`.
 // REQUIRES: a clean path, without "..".
 bool IsSourceName(std::string_view path);
@@ -93,11 +90,6 @@ class SourceFiles {
   std::map<std::string, std::unique_ptr<File>> files_;
 };
 
-// Which lines of a source file a function's listing shows, with what they weigh.
-//
-// The rule is pprof's: from the function's first line, or five lines before the first line that
-// weighs anything, to five lines behind the last one.
-
 // A line of a function with figures; several may be of the same line.
 struct LineWeight {
   int64_t line = 0;
@@ -123,6 +115,11 @@ struct ListedLine {
   std::string_view text;  // in the SourceFiles
 };
 
+// Which lines of a source file a function's listing shows, with what they weigh.
+//
+// The rule is pprof's: from the function's first line, or five lines before the first line that
+// weighs anything, to five lines behind the last one.
+//
 // Stops where the file ends; empty if there is no such file. REQUIRES: `weights` is not empty.
 std::vector<ListedLine> ListLines(const std::string& path, const std::string& build_id,
                                   const std::vector<LineWeight>& weights, SourceFiles* files);

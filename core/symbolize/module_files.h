@@ -57,7 +57,7 @@ std::string BuildIdPath(const std::string& directory, const std::string& build_i
 //
 // dpkg keeps a list of files for each package. All lists are read once for all questions, and only
 // when a report has something to say about a file without names: some 20 ms.
-
+//
 // The name of the debug package for each path; "" if no package owns the file. Bounded: a very
 // large database is read in part.
 std::vector<std::string> DebugPackagesOf(const std::vector<std::string>& paths,
@@ -71,7 +71,7 @@ std::vector<std::string> DebugPackagesOf(const std::vector<std::string>& paths,
 // segments' addresses do not keep the distance of their offsets (as lld lays them out). So each
 // guess is tried, and the one that puts the most addresses of the profile into code wins; among
 // equals, the one whose code ends where the mapping does.
-
+//
 // `addresses` are some of the profile's in that module. Pure.
 uint64_t FindLoadBias(const ElfFile& file, const Module& module,
                       const std::vector<uint64_t>& addresses);

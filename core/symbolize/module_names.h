@@ -28,7 +28,6 @@ namespace heapgauge {
 // batch of addresses.
 //
 // Owned by one thread. Answers point into the ModuleSymbols.
-
 class ModuleSymbols {
  public:
   // Opens the first file that is the module's. Fails if there is none, or only other builds of it.

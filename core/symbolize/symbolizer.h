@@ -28,7 +28,6 @@ namespace heapgauge {
 //
 // The file is anybody's to write in /tmp, so it is used only if it belongs to us, to root, or to
 // the user of the program, and is no link. Read-only once loaded.
-
 class PerfMap {
  public:
   // The map of process `pid`, which runs as `uid`. With `live` it is looked for through /proc too:

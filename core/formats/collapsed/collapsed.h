@@ -20,7 +20,6 @@ namespace heapgauge {
 //
 // There are no addresses and no modules: every distinct name is a location of its own.
 // Single-threaded.
-
 Result<Profile> ReadCollapsed(ByteStream* stream, const std::string& name,
                               const TextReadOptions& options);
 
@@ -30,7 +29,7 @@ Result<Profile> ReadCollapsed(ByteStream* stream, const std::string& name,
 // Stacks are gathered in a trie of names and written while walking it: memory is a few dozen bytes
 // for each distinct caller and callee, however long the lines are. They come sorted frame by frame,
 // equal stacks are merged, so that outputs compare.
-
+//
 // `type` is an index into the profile's sample types; `selected` says which rows, empty for all.
 // `frame_names` has a name for each of the profile's frames. Neighbours with the same name are one
 // frame if `join` says so. What is not positive cannot be drawn and is left out.

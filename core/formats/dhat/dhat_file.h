@@ -1,5 +1,6 @@
 // What a DHAT file (dhat.out of `valgrind --tool=dhat` and of dhat-rs, version 2) holds, as plain
-// data: facts about the run and the figures of a program point. Reader and writer share it.
+// data, and the parser of its JSON: facts about the run, figures of program points, and which
+// sample types they become. Reader and writer share it.
 //
 // The names of members in the file are in the comments; docs/formats/dhat.md explains them.
 #pragma once
@@ -66,7 +67,6 @@ bool IsDhat(std::string_view start);
 // Which sample types of a profile stand for which figures of a DHAT file: one table for both ways.
 //
 // Plain data and pure functions.
-
 struct DhatType {
   SampleType type;
   uint64_t DhatPoint::*figure = nullptr;
@@ -78,12 +78,6 @@ std::vector<DhatType> DhatTypes(const DhatFacts& facts);
 // Nanoseconds of a unit of time, by its name in the file; 0 if it is none (instructions, bytes).
 uint64_t DhatUnitNs(const std::string& unit);
 
-// Reads the JSON of a DHAT file and tells a visitor what is in it, point by point: nothing but one
-// point is in memory.
-//
-// The parser of nlohmann's library does the JSON. It costs seconds wherever it is included, which
-// is the .cc file alone. Depth does not matter to it; a single string or number may have 16 MB.
-
 class DhatVisitor {
  public:
   virtual ~DhatVisitor() = default;
@@ -93,6 +87,12 @@ class DhatVisitor {
   virtual Status FrameText(std::string_view text) = 0;
 };
 
+// Reads the JSON of a DHAT file and tells a visitor what is in it, point by point: nothing but one
+// point is in memory.
+//
+// The parser of nlohmann's library does the JSON. It costs seconds wherever it is included, which
+// is the .cc file alone. Depth does not matter to it; a single string or number may have 16 MB.
+//
 // The facts are complete only at the end.
 Result<DhatFacts> ParseDhat(ByteStream* stream, const std::string& name, DhatVisitor* visitor);
 

@@ -180,7 +180,6 @@ void HeapRows::AddPair(CountAndSize pair) {
 //
 // Add(), Finish() and destruction belong to one thread. That thread may parse further stacks
 // meanwhile (see TextProfile), and must touch rows, labels and nodes only after Finish().
-
 class HeapRowQueue {
  public:
   // Both must outlive the queue.

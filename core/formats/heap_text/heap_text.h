@@ -1,4 +1,5 @@
-// Heap profiles in gperftools' text format, read and written.
+// Heap profiles in gperftools' text format, read and written: the first line, which tells the
+// sampling, the rows, and whole profiles.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,6 @@
 
 namespace heapgauge {
 
-// What text heap profiles are made of: the first line, which tells the sampling, and rows.
-
 // The first line of a heap profile in gperftools' text format, and what it says about sampling.
 //
 //   heap profile:   2: 132096 [  5: 655360] @ heap_v2/524288
@@ -28,7 +27,6 @@ namespace heapgauge {
 // kind asks for, the tools do not agree upon; docs/formats/heap-text.md has the table.
 //
 // Pure functions.
-
 struct HeapTextHeader {
   CountAndSize in_use;
   CountAndSize allocated;
@@ -49,11 +47,6 @@ bool TellsAllocated(CountAndSize in_use, CountAndSize allocated);
 // Four types, or objects and space alone.
 std::vector<SampleType> LegacyHeapTypes(bool has_allocated);
 
-// Rows of the text heap formats: two pairs of count and bytes become the values of a row, scaled to
-// what the samples stand for. gperftools' and jemalloc's formats differ in lines, not in this.
-//
-// Not synchronised.
-
 struct HeapRowFigures {
   CountAndSize in_use;
   CountAndSize allocated;
@@ -63,6 +56,10 @@ struct HeapRowFigures {
 bool ParseHeapFigures(std::string_view line, size_t* at, HeapRowFigures* figures,
                       std::string_view* problem);
 
+// Rows of the text heap formats: two pairs of count and bytes become the values of a row, scaled to
+// what the samples stand for. gperftools' and jemalloc's formats differ in lines, not in this.
+//
+// Not synchronised.
 class HeapRows {
  public:
   // Sets types and period of the profile. The arguments must outlive the object.
@@ -86,7 +83,6 @@ class HeapRows {
 // tcmalloc, Go (debug=1), and many tools that imitate them. docs/formats/heap-text.md describes it.
 //
 // Streams: memory is that of the profile. Single-threaded.
-
 Result<Profile> ReadHeapText(ByteStream* stream, const std::string& name,
                              const TextReadOptions& options);
 // The same from the middle of another format; the next line is the header.
@@ -96,9 +92,9 @@ Result<Profile> ReadHeapText(LineReader* lines, const TextReadOptions& options);
 // profiles as heap_v2 with their rate, exact ones as heapprofile.
 //
 // Figures that readers compute agree with the profile's as nearly as whole numbers allow (see
-// sampling.h); a profile that cannot be put into samples (a difference, or scaled) is written as an
-// exact one. Rows are written as they come; memory does not depend on their number.
-
+// core/formats/text/sampling.h); a profile that cannot be put into samples (a difference, or
+// scaled) is written as an exact one. Rows are written as they come; memory does not depend on
+// their number.
 Status WriteHeapText(const Profile& profile, const TextWriteOptions& options, TextSink* sink);
 
 }  // namespace heapgauge

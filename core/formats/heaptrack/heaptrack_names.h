@@ -1,7 +1,7 @@
 // Code of a heaptrack file as locations of a profile: interpreted files bring names of functions,
 // files and lines, raw ones addresses in modules, which the symbolizer then names.
 //
-// Not synchronised. The profile must outlive this.
+// Not synchronised. The profile must outlive the HeaptrackNames.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,7 @@ namespace heapgauge {
 // Which object an address of a raw heaptrack file lies in. The file tells all loaded objects again
 // whenever one comes or goes, so an address means what the latest list says.
 //
-// Objects get a number when they are first seen at a place, and keep it for good. Not synchronised.
-
+// Objects get a number when they are first seen at a place, and keep it for good.
 class HeaptrackModules {
  public:
   void Clear();

@@ -93,9 +93,8 @@ bool IsHeaptrack(std::string_view start);
 Result<HeaptrackOutcome> ReadHeaptrackFile(ByteStream* stream, const std::string& name,
                                            HeaptrackVisitor* visitor);
 
-// Small conversions that reading and importing heaptrack files share. Pure functions.
-
-// No run is longer than a century; what says so is cut to that.
+// For reading and importing heaptrack files. No run is longer than a century; what says so is cut
+// to that.
 inline uint64_t MillisecondsToNs(uint64_t milliseconds) {
   constexpr uint64_t kCentury = uint64_t{100} * 366 * 86400 * 1000;
   return std::min(milliseconds, kCentury) * 1'000'000;

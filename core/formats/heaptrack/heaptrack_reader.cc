@@ -16,13 +16,6 @@
 
 namespace heapgauge {
 
-// Adds up what happened to each stack while a heaptrack file is read: allocated, live, temporary,
-// and what was live when the heap was largest.
-//
-// heaptrack reads its files twice to know the last of these. Once is enough: a stack notes what it
-// held at the latest peak before it changes, and at the end if it never did. 80 bytes for each
-// stack. Not synchronised.
-
 struct BlocksAndBytes {
   int64_t blocks = 0;
   int64_t bytes = 0;
@@ -38,6 +31,12 @@ struct BlocksAndBytes {
   }
 };
 
+// Adds up what happened to each stack while a heaptrack file is read: allocated, live, temporary,
+// and what was live when the heap was largest.
+//
+// heaptrack reads its files twice to know the last of these. Once is enough: a stack notes what it
+// held at the latest peak before it changes, and at the end if it never did. 80 bytes for each
+// stack. Not synchronised.
 class HeaptrackCosts {
  public:
   struct Stack {
@@ -111,7 +110,6 @@ class HeaptrackCosts {
 // long one, evenly, so that a day takes no more memory than a minute.
 //
 // Not synchronised.
-
 class HeaptrackTimeline {
  public:
   static constexpr size_t kMost = 1 << 15;

@@ -24,9 +24,6 @@ namespace heapgauge {
 
 // Numbers for pairs of a size and a stack, in order of appearance, from 1. There may be ten
 // millions of them: one block of memory, and a hash that no choice of sizes makes slow.
-//
-// Not synchronised.
-
 class PairNumbers {
  public:
   PairNumbers() : slots_(1024) {

@@ -18,8 +18,7 @@ namespace heapgauge {
 // Live blocks by their address, for formats whose frees name nothing else.
 //
 // Open addressing in one piece of memory; what is taken out leaves no mark. The hash is keyed by a
-// number that no file can know, so no choice of addresses makes it slow. Not synchronised.
-
+// number that no file can know, so no choice of addresses makes it slow.
 template <typename Value>
 class AddressHashMap {
  public:

@@ -17,7 +17,7 @@ namespace heapgauge {
 // asked. docs/formats/jemalloc.md describes the format.
 //
 // Streams: memory is that of the profile. Single-threaded.
-
+//
 // options.thread: "" the sum over all threads, "*" a row for each thread with the labels "thread"
 // and, where it has one, "thread_name"; a number: that thread alone.
 Result<Profile> ReadJemalloc(ByteStream* stream, const std::string& name,
@@ -26,11 +26,10 @@ Result<Profile> ReadJemalloc(ByteStream* stream, const std::string& name,
 Result<Profile> ReadJemalloc(LineReader* lines, const TextReadOptions& options);
 
 // Writes a profile in jemalloc's own format, for jeprof and what else reads it. Rows that carry the
-// label "thread" (jemalloc.h) are written by thread as well as summed up.
+// label "thread" are written by thread as well as summed up.
 //
-// As for figures, see heap_text.h. Rows of one stack stand together, so they are sorted by
-// stack first: four bytes for each row.
-
+// As for figures, see core/formats/heap_text/heap_text.h. Rows of one stack stand together, so they
+// are sorted by stack first: four bytes for each row.
 Status WriteJemalloc(const Profile& profile, const TextWriteOptions& options, TextSink* sink);
 
 }  // namespace heapgauge

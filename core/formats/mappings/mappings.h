@@ -60,8 +60,8 @@ void TidyModules(std::vector<Module>* modules);
 //
 // pprof walks the list for each address. Here a tree over the sorted ends of all ranges answers in
 // the logarithm of their number, whatever the overlaps.
-
-// `modules` as they were read; they are tidied (mappings.h) and become the profile's.
+//
+// `modules` as they were read; TidyModules() is applied, and they become the profile's.
 // Locations that have a module already keep it. REQUIRES: the profile has no modules.
 void AssignModules(std::vector<Module> modules, Profile* profile);
 

@@ -17,7 +17,6 @@ namespace heapgauge {
 // in common; it is close to the file, so that nothing is lost on the way.
 //
 // Plain data. Texts of tree nodes repeat in every snapshot and are kept once.
-
 inline constexpr uint64_t kNsPerMs = 1'000'000;
 
 // What MassifSnapshot::time counts.
@@ -63,7 +62,6 @@ struct MassifFile {
 // ??? (in /usr/bin/x)", "in 3 places, all below massif's threshold (1.00%)".
 //
 // Pure functions.
-
 struct MassifFrame {
   uint64_t address = 0;   // 0 unknown
   std::string_view name;  // "" unknown
@@ -83,7 +81,6 @@ std::string MassifFrameText(const MassifFrame& frame);
 //
 // Written piece by piece. ms_print takes '#' for the beginning of a comment wherever it is, so
 // names get a blank in its place.
-
 Status WriteMassif(const MassifFile& file, TextSink* out);
 
 // Reads the text of a massif.out file.
@@ -92,7 +89,7 @@ Status WriteMassif(const MassifFile& file, TextSink* out);
 // of n levels needs n blanks before its deepest line, as all programs write it. More is accepted
 // than ms_print accepts: a header that comes late, seconds, times with a fraction, a '#' within a
 // name (only a line that begins with one is a comment). Single-threaded.
-
+//
 // `name` is for messages.
 Result<MassifFile> ParseMassif(ByteStream* stream, const std::string& name);
 

@@ -25,11 +25,8 @@ namespace heapgauge {
 Result<Profile> MassifProfile(const MassifFile& file, const std::string& at);
 Result<Profile> ReadMassif(ByteStream* stream, const std::string& name, const std::string& at);
 
-// The heap over time as the snapshots of a massif file show it.
-//
-// Pure functions.
-
-// The steps between `from` and `to`, both on the axis of the file. Fails if there is none.
+// The heap over time as the snapshots of a massif file show it: the steps between `from` and `to`,
+// both on the axis of the file. Fails if there is none.
 Result<Timeline> TimelineOfMassif(const MassifFile& file, uint64_t from, uint64_t to);
 
 }  // namespace heapgauge

@@ -24,7 +24,6 @@ namespace heapgauge {
 // is kept where it was first met and whether it was defined, for messages.
 //
 // Memory is linear in the number of ids, but for 16 MiB at most of the vector. Not synchronised.
-
 class IdTable {
  public:
   struct Entry {
@@ -102,7 +101,6 @@ class IdTable {
 // and the largest number that anything named, since the texts usually come last.
 //
 // Not synchronised.
-
 class ProtoStringTable {
  public:
   // False if the text cannot be there; error() tells why. `offset` is that of its field.
@@ -147,11 +145,10 @@ class ProtoStringTable {
 // Stacks of samples on their way from the parser into the trie of the profile, by row.
 //
 // Putting stacks together takes as long as parsing them, so in a large profile another thread does
-// it (batch_queue.h). Until Finish() the nodes of the profile belong to the queue, and the leaves
-// of its rows are not set; everything else in the profile belongs to the parser.
+// it (core/base/batch_queue.h). Until Finish() the nodes of the profile belong to the queue, and
+// the leaves of its rows are not set; everything else in the profile belongs to the parser.
 //
 // For one parser; not synchronised otherwise.
-
 class LeafQueue {
  public:
   // The profile has no rows yet and must outlive the queue.
@@ -206,7 +203,6 @@ class LeafQueue {
 // Samples name locations, locations functions, and all of them texts that come later in the file.
 // pprof_messages.h fills a draft, pprof_reader.cc makes a profile of it. Owned by the reader of one
 // file; not for several threads.
-
 struct PprofDraft {
   // Numbers of texts.
   struct TypeRefs {

@@ -14,7 +14,6 @@ namespace heapgauge {
 // Writes protobuf fields into a string. The counterpart of proto_cursor.h.
 //
 // Not synchronised.
-
 class ProtoEncoder {
  public:
   void Varint(uint64_t value) {

@@ -1,12 +1,7 @@
-// Steps through the bytes of one protobuf message that is in memory.
+// Reads profile.proto field by field: the numbers of its fields, a cursor over a message in memory,
+// and a window over the top level of a file.
 //
-// It fails softly: after the first mistake there are no more fields, and error() tells what was
-// wrong. Nothing is allocated or copied. A cursor is a small value; the bytes must outlive it.
-//
-//   while (cursor.Next()) {
-//     if (cursor.field() == kId) id = cursor.Unsigned();
-//   }
-//   if (cursor.error() != nullptr) ...
+// The bytes are untrusted. Owned by one thread.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +17,6 @@
 namespace heapgauge::profile_proto {
 
 // Field numbers of profile.proto, one enum for each message. Reader and writer share them.
-
 enum ProfileField : uint32_t {
   kSampleType = 1,
   kSample = 2,
@@ -95,6 +89,15 @@ inline const char* ReadVarint(const char* at, const char* end, uint64_t* value) 
   return nullptr;
 }
 
+// Steps through the bytes of one protobuf message that is in memory.
+//
+// It fails softly: after the first mistake there are no more fields, and error() tells what was
+// wrong. Nothing is allocated or copied. A cursor is a small value; the bytes must outlive it.
+//
+//   while (cursor.Next()) {
+//     if (cursor.field() == kId) id = cursor.Unsigned();
+//   }
+//   if (cursor.error() != nullptr) ...
 class ProtoCursor {
  public:
   explicit ProtoCursor(std::string_view bytes)
@@ -202,8 +205,7 @@ class ProtoCursor {
 // memory.
 //
 // The window grows with the bytes that really come, never with the length that a field claims, and
-// a field of more than kLargestField is refused. Owned by one thread.
-
+// a field of more than kLargestField is refused.
 class ProtoWindow {
  public:
   static constexpr size_t kLargestField = size_t{1} << 30;

@@ -1,4 +1,6 @@
 // What sampled counts stand for, and the way back to counts for figures that are known.
+//
+// Pure functions.
 #pragma once
 
 #include <array>
@@ -14,15 +16,12 @@ namespace heapgauge {
 // between samples. Each tool has its own way to what the program allocated, and for reports that
 // agree with theirs to the last digit it matters how:
 //
-//   pprof          n and s are divided by 1 - exp(-(s/n)/R), then cut to whole numbers. Its exp()
-//   is
-//                  not the C library's and differs in the last bits, which a division by a small
-//                  difference brings forward: in a large profile some rows would be off by one.
+//   pprof          n and s are divided by 1 - exp(-(s/n)/R), then cut to whole numbers. Its
+//                  exp() is not the C library's and differs in the last bits, which a division by a
+//                  small difference brings forward: in a large profile some rows would be off by
+//                  one.
 //   perl tools     the same without cutting; for the first version of the format, in which the gaps
 //                  were not exponential, n and s are divided by (s/n)/R where that is below one.
-//
-// Pure functions.
-
 struct Sampling {
   enum class Method { kExact, kPoisson, kLinear };
   Method method = Method::kExact;
@@ -52,17 +51,14 @@ struct EstimatedPair {
 // With how sure they are: n blocks of the mean size, each sampled by itself.
 EstimatedPair Unsample(CountAndSize sampled, const Sampling& sampling);
 
-// Whole numbers of samples for figures that are known: the way back from sampling.h, for writers of
-// the sampled text formats. Readers scale every line by 1/(1 - exp(-(s/n)/R)), so what is written
+// Whole numbers of samples for figures that are known: the way back, for writers of the
+// sampled text formats. Readers scale every line by 1/(1 - exp(-(s/n)/R)), so what is written
 // has to be chosen such that this gives the right result.
 //
 // If all blocks of a row had one size, the samples that were taken are the answer. If sizes were
 // mixed, no whole number of samples fits, and the error of the nearest is large where samples are
 // few. Then a row is written as two lines: one has the many small blocks, which stand for a
 // multiple of the rate, the other a larger block that makes up for the rest. Readers add the lines.
-//
-// Pure functions.
-
 struct Resampled {
   std::array<CountAndSize, 2> lines;  // the second is often empty
   double size_error = 0;              // bytes that readers will see too many or too few

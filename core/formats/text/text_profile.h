@@ -14,12 +14,11 @@
 
 namespace heapgauge {
 
-// How profiles in text formats are read. Plain data.
-
 // Whose arithmetic turns sampled counts into estimates. `values` are pprof's whole numbers in any
 // case; the dialect decides about `estimates`, which the perl tools print.
 enum class TextDialect { kPprof, kJeprof, kGooglePprof };
 
+// How profiles in text formats are read. Plain data.
 struct TextReadOptions {
   TextDialect dialect = TextDialect::kPprof;
   // jemalloc: "" the sum over all threads, "*" one row for each thread, labelled "thread", or the
@@ -31,7 +30,6 @@ struct TextReadOptions {
 // address in every stack, millions of times, so this is the inner loop of their readers.
 //
 // Not synchronised. The profile must outlive the table.
-
 class AddressTable {
  public:
   explicit AddressTable(Profile* profile) : profile_(profile), slots_(4096) {}
@@ -73,15 +71,14 @@ class AddressTable {
   std::vector<Slot> slots_;  // a power of two, at most half full
 };
 
+enum class StackError { kFine, kTooDeep, kTooLarge };
+
 // A profile in the making, out of a text format: addresses become locations, stacks become nodes,
 // rows get their labels. What the readers of all these formats have in common.
 //
 // Not synchronised, but parsing (ParseStack, addresses) and adding rows (Leaf, Leaves, labels,
 // AddRow) touch different members, so that one thread may do the one and another the other. Cannot
 // be moved: its parts point at each other.
-
-enum class StackError { kFine, kTooDeep, kTooLarge };
-
 class TextProfile {
  public:
   TextProfile() : addresses_(&profile_), stacks_(&profile_) {}
@@ -130,7 +127,6 @@ int64_t MeanSize(CountAndSize pair);
 // Which frames reports leave out of profiles in formats that do not say it themselves: the insides
 // of allocators, of locks, of the profiler. Regular expressions over whole function names without
 // parameters, with the meaning of pprof's own lists, so that its reports come out the same.
-
 enum class LegacyKind { kHeap, kJemalloc, kContention, kOther };
 
 // Sets drop_frames and keep_frames.

@@ -21,7 +21,6 @@ namespace heapgauge::leaks {
 //
 // Read() is thread-safe, one at a time. What the other side says is treated as hostile: it can give
 // wrong bytes, or none, and a wait is bounded.
-
 class ServedMemoryImage final : public MemoryImage {
  public:
   // Makes the pipes PATH.ask and PATH.say, for `user` alone.
@@ -52,9 +51,8 @@ class ServedMemoryImage final : public MemoryImage {
 // beside the gauge file.
 //
 // The gauge file is treated as hostile: a process that it names and that cannot be the copy is left
-// alone. One asker at a time; the last one wins. image() may be read
-// by any thread.
-
+// alone. One asker at a time; the last one wins. image() may
+// be read by any thread.
 class AgentCopy {
  public:
   struct Options {

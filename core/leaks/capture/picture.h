@@ -18,6 +18,19 @@
 
 namespace heapgauge::leaks {
 
+class SavedMemory;
+
+struct PictureOptions {
+  // Called while the program stands still, from another thread than the caller's: be quick.
+  std::function<void()> while_stopped;
+  bool in_place = false;  // make no copy
+  // Where no copy is made: its memory is saved here, and it goes on. nullptr: it stands still until
+  // Release().
+  SavedMemory* save_to = nullptr;
+  bool may_look_in_place = true;  // if no copy can be made; otherwise ErrorCode::kUnsupported
+  bool may_wait = false;          // the program waits anyway: it is no news that it stood still
+};
+
 // The memory and the registers of a running program, all of one instant.
 //
 // The threads are stopped, their registers read, and one of them is made to fork. The program then
@@ -49,20 +62,6 @@ namespace heapgauge::leaks {
 //
 // Threads: ptrace belongs to the thread that uses it, so a picture has one of its own. Read() of
 // the memory is thread-safe, the rest is for one thread.
-
-class SavedMemory;
-
-struct PictureOptions {
-  // Called while the program stands still, from another thread than the caller's: be quick.
-  std::function<void()> while_stopped;
-  bool in_place = false;  // make no copy
-  // Where no copy is made: its memory is saved here, and it goes on. nullptr: it stands still until
-  // Release().
-  SavedMemory* save_to = nullptr;
-  bool may_look_in_place = true;  // if no copy can be made; otherwise ErrorCode::kUnsupported
-  bool may_wait = false;          // the program waits anyway: it is no news that it stood still
-};
-
 class Picture {
  public:
   static Result<std::unique_ptr<Picture>> Take(uint32_t process, const PictureOptions& options);
@@ -102,7 +101,6 @@ class Picture {
 // whoever asked, the copy searches for the next.
 //
 // Owned by one thread; the picture's own works for it.
-
 class CopySearch final : public WordSearch {
  public:
   // `image` is the copy's, for what it cannot read by itself. Both must outlive this. REQUIRES: the

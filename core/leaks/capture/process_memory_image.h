@@ -17,7 +17,6 @@ namespace heapgauge::leaks {
 //
 // Read() is thread-safe. Where the kernel does not let us read many pages at once, or a page has no
 // right to be read, /proc/PID/mem is asked.
-
 class ProcessMemoryImage : public MemoryImage {
  public:
   explicit ProcessMemoryImage(uint32_t process);
@@ -49,7 +48,6 @@ class ImageSource final : public ByteSource {
 };
 
 // A thread as it was at the instant of a picture. Plain data.
-
 struct CapturedThread {
   uint32_t id = 0;              // as the kernel numbers it for us
   uint64_t stack_pointer = 0;   // 0 unknown
@@ -67,7 +65,6 @@ struct CapturedThread {
 // a hundred times as much as asking for it, so the bound is the address space: about a minute.
 //
 // Not synchronised.
-
 class TouchedPages {
  public:
   static constexpr uint64_t kPage = 4096;

@@ -19,7 +19,6 @@ namespace heapgauge::leaks {
 // Collects ranges of roots so that none overlaps another: what was put in first stays.
 //
 // Plain value.
-
 class RootList {
  public:
   // The part of the range that nothing was put in for yet.
@@ -66,17 +65,6 @@ class RootList {
   std::map<uint64_t, Taken> ranges_;  // by start, without overlaps
 };
 
-// The roots of a process: cuts its mappings into the heap, what can hold pointers to it, and the
-// rest (code, what was only ever read, the agent's own memory, stacks of threads that have ended).
-//
-// Whose memory a mapping is comes from core/memory/ownership.h; threads and their stack pointers
-// from the picture. Where the owner of memory is not known it counts as a root: rather a leak
-// that is missed than one that is none.
-//
-// Reads /proc and the memory of the process, which must not run unless its memory was saved. Pages
-// that were never touched are left out where the page map tells. Shared memory is taken as far as
-// the process itself has touched it, because reading a hole of a shared file would fill it.
-
 class SavedMemory;
 
 struct RootsInput {
@@ -101,6 +89,16 @@ struct ProcessRoots {
   std::vector<std::string> notes;
 };
 
+// The roots of a process: cuts its mappings into the heap, what can hold pointers to it, and the
+// rest (code, what was only ever read, the agent's own memory, stacks of threads that have ended).
+//
+// Whose memory a mapping is comes from core/memory/ownership.h; threads and their stack pointers
+// from the picture. Where the owner of memory is not known it counts as a root: rather a leak
+// that is missed than one that is none.
+//
+// Reads /proc and the memory of the process, which must not run unless its memory was saved. Pages
+// that were never touched are left out where the page map tells. Shared memory is taken as far as
+// the process itself has touched it, because reading a hole of a shared file would fill it.
 Result<ProcessRoots> FindRoots(const RootsInput& input, const MemoryImage& image);
 
 }  // namespace heapgauge::leaks

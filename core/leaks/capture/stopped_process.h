@@ -13,9 +13,10 @@ namespace heapgauge::leaks {
 
 // One thread of another process under ptrace: attach without a signal, stop, resume, let go.
 //
-// Everything here must be called by the thread that attached. If that thread ends, or is killed,
-// the kernel lets all threads go that it holds. So nothing may be taken from the kernel that only
-// we could give back: a signal that a thread is stopped for is looked at without being consumed.
+// All of these functions must be called by the thread that attached. If that thread ends, or is
+// killed, the kernel lets all threads go that it holds. So nothing may be taken from the kernel
+// that only we could give back: a signal that a thread is stopped for is looked at without being
+// consumed.
 
 enum class StopKind : uint8_t {
   kRunning,     // it has not stopped yet
@@ -52,6 +53,14 @@ int WriteSignalMask(pid_t thread, uint64_t mask);
 // The letter of its state in /proc; 0 if it is gone.
 char StateOf(pid_t process, pid_t thread);
 
+struct StoppedThread {
+  pid_t id = 0;
+  bool stopped = false;        // false: waits in the kernel
+  bool group_stopped = false;  // and would without us
+  uint64_t stack_pointer = 0;  // 0 unknown
+  MachineRegisters registers{};
+};
+
 // A process whose threads all stand still, held by ptrace. Threads that come while we attach are
 // found by looking again until there is none that we do not hold.
 //
@@ -61,15 +70,6 @@ char StateOf(pid_t process, pid_t thread);
 //
 // Not a thread ends or starts meanwhile, except by SIGKILL. All calls must come from one thread;
 // when that one ends, everything is let go.
-
-struct StoppedThread {
-  pid_t id = 0;
-  bool stopped = false;        // false: waits in the kernel
-  bool group_stopped = false;  // and would without us
-  uint64_t stack_pointer = 0;  // 0 unknown
-  MachineRegisters registers{};
-};
-
 class StoppedProcess {
  public:
   static constexpr size_t kMaxThreads = 100'000;

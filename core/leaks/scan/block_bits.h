@@ -1,4 +1,6 @@
-// A bit, or a byte, for each block.
+// A bit, or a byte, for each block of a leak check.
+//
+// Owned by one thread.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +17,6 @@ namespace heapgauge::leaks {
 
 // One bit for each block. Of a million blocks these are 122 KiB, which stay in the cache of a core
 // where a byte for each would not.
-//
-// Owned by one thread.
-
 class BlockBits {
  public:
   explicit BlockBits(size_t blocks) : words_(blocks / 64 + 1) {}
@@ -52,8 +51,7 @@ class BlockBits {
 
 // A byte for each block, zero at first. Bytes that nobody asks for take no memory and no time.
 //
-// Owned by one thread. Throws std::bad_alloc.
-
+// Throws std::bad_alloc.
 class ZeroedBytes {
  public:
   explicit ZeroedBytes(size_t count) : bytes_(static_cast<uint8_t*>(std::calloc(count + 1, 1))) {

@@ -10,10 +10,6 @@
 
 namespace heapgauge::leaks {
 
-// What a check says of one block, in the kinds and by the rules that memcheck made known.
-//
-// Plain data.
-
 // In the order in which reports list them.
 enum class Kind : uint8_t {
   kReachable,  // a chain of pointers to starts of blocks leads from a root to it
@@ -30,6 +26,10 @@ enum class Heuristic : uint8_t { kNone, kStdString, kLength64, kNewArray, kMulti
 inline constexpr uint32_t kHeuristics = 5;
 const char* HeuristicName(Heuristic heuristic);  // "none", "stdstring", "length64", ...
 
+// What a check says of one block, in the kinds and by the rules that memcheck made known.
+//
+// Plain data.
+//
 // There are millions of these, and a scan writes to them in the order in which it reaches blocks:
 // four share a line of the cache.
 struct Verdict {
@@ -48,11 +48,6 @@ struct Verdict {
 };
 static_assert(sizeof(Verdict) == 16);
 
-// One leak check: the blocks, what was found about each, and how it was done. Everything that the
-// reports show is made of this.
-//
-// Plain data.
-
 // How memory was seen.
 enum class Look : uint8_t {
   kNone,     // not at all: a file, or a program that is gone
@@ -62,6 +57,10 @@ enum class Look : uint8_t {
   kSaved,    // in what we saved of it while it was stopped: it could not be made to fork
 };
 
+// One leak check: the blocks, what was found about each, and how it was done. Everything that the
+// reports show is made of this.
+//
+// Plain data.
 struct Check {
   KnownBlocks known;
   std::vector<Verdict> verdicts;  // of each block; empty if Look::kNone

@@ -20,7 +20,6 @@ namespace heapgauge::leaks {
 //
 // Written front to back; what is there can be read meanwhile. Owned by one thread. Throws
 // std::bad_alloc at 4 billion entries.
-
 class EdgeList {
  public:
   explicit EdgeList(size_t blocks) : first_(blocks), edges_(2 * blocks + kMost) {}
@@ -132,7 +131,7 @@ class EdgeList {
 // a leader is lost definitely, and the rest of a group indirectly; in a circle the first one leads.
 //
 // Pure function; linear in blocks and edges.
-
+//
 // The kind of blocks that are `lost` is kDefinite; those of them that are in the group of another
 // become kIndirect. `edges` has at least all pointers of lost blocks to lost blocks.
 void PutIntoCliques(const EdgeList& edges, const BlockBits& lost, std::vector<Verdict>* verdicts);

@@ -19,7 +19,6 @@ namespace heapgauge::leaks {
 // what is known of each target is in the cache when its turn comes. Writing there would wait, too.
 //
 // Owned by one thread. Holds 6 KiB.
-
 class ReachSteps {
  public:
   // It must outlive this.
@@ -62,7 +61,6 @@ class ReachSteps {
 // known are dropped.
 //
 // Owned by one thread.
-
 class BlockPointers {
  public:
   // All must outlive it.

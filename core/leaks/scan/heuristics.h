@@ -16,18 +16,6 @@
 
 namespace heapgauge::leaks {
 
-// Which pointers into the middle of a block count as pointers to its start, by memcheck's rules:
-//
-// - stdstring: 24 bytes into the block, whose second word plus 25 is its size and whose first word
-//   is not larger than the second: the characters of a std::string of before C++11;
-// - length64: 8 bytes into the block, whose first word is the size of the rest;
-// - newarray: 8 bytes into the block, whose first word divides the size of the rest: new T[n] keeps
-//   n there if T has a destructor;
-// - multipleinheritance: to a word that points to a table of pointers to code, as the first word of
-//   the block does: an object seen as its second base.
-//
-// Not thread-safe: remembers which addresses are tables of code.
-
 // Where in a block a pointer points to, as far as the rules tell places apart.
 enum class Place : uint8_t { kStart, kAt8, kAt24, kInside, kUnaligned };
 inline constexpr uint32_t kPlaces = 5;
@@ -58,6 +46,17 @@ inline BlockFacts FactsOf(uint64_t size, uint64_t first, uint64_t second) {
   return facts;
 }
 
+// Which pointers into the middle of a block count as pointers to its start, by memcheck's rules:
+//
+// - stdstring: 24 bytes into the block, whose second word plus 25 is its size and whose first word
+//   is not larger than the second: the characters of a std::string of before C++11;
+// - length64: 8 bytes into the block, whose first word is the size of the rest;
+// - newarray: 8 bytes into the block, whose first word divides the size of the rest: new T[n] keeps
+//   n there if T has a destructor;
+// - multipleinheritance: to a word that points to a table of pointers to code, as the first word of
+//   the block does: an object seen as its second base.
+//
+// Not thread-safe: remembers which addresses are tables of code.
 class Heuristics {
  public:
   // `image` and `roots` must outlive it. Bit n of `enabled`: Heuristic n counts.
@@ -90,7 +89,6 @@ class Heuristics {
 // their blocks by what is behind it (MariaDB's my_malloc does). All that a check sees then is
 // pointers into the middle, so that the blocks are possibly lost, as memcheck says too. That all of
 // them point so many bytes behind the start tells what it is.
-
 struct BlockHeaders {
   uint64_t bytes = 0;    // of one
   size_t blocks = 0;     // that are held behind it

@@ -17,7 +17,6 @@ namespace heapgauge::leaks {
 // be read.
 //
 // Owned by one thread.
-
 class RangeReader {
  public:
   // Stays in the cache of a core between being filled and being looked at.
@@ -83,7 +82,7 @@ class RangeReader {
 // Reads blocks in the order of their addresses. Blocks that lie side by side are read together, as
 // asking for memory of another process costs more than copying what lies between them.
 //
-// Pure function over a RangeReader.
+// Pure functions over a RangeReader.
 
 // Calls run(first, last, range) for memory that holds all words of the blocks in [first, last) for
 // which wanted(block): as long as kTogether at most, unless it is one block.

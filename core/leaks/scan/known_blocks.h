@@ -11,7 +11,6 @@ namespace heapgauge::leaks {
 // What is known of a stack beside its live blocks: how much came and went. Growth is judged by it.
 //
 // Plain data.
-
 struct StackHistory {
   // Since the recording began or was reset. Samples where it is sampled, blocks where it is exact.
   double taken = 0;
@@ -22,11 +21,6 @@ struct StackHistory {
   // are, the last one ending now. Empty where not known.
   std::vector<uint64_t> least_live;
 };
-
-// The live blocks of a program as far as they are known: all of them where it is traced, those that
-// were sampled otherwise.
-//
-// Plain data, owned by whoever made it.
 
 inline constexpr uint32_t kNoBlock = UINT32_MAX;
 // KnownBlock::function, if it is not known by which one it was allocated.
@@ -50,6 +44,10 @@ enum class Gap : uint8_t {
   kEnd,     // the trace breaks off: what was freed later is not known
 };
 
+// The live blocks of a program as far as they are known: all of them where it is traced, those that
+// were sampled otherwise.
+//
+// Plain data, owned by whoever made it.
 struct KnownBlocks {
   std::vector<KnownBlock> blocks;  // by address, without overlaps
   // Names come with the profile once it is symbolized; its rows are of no interest here.

@@ -12,13 +12,6 @@
 
 namespace heapgauge::leaks {
 
-// Memory of a program as it was at one instant: what a leak check reads. It is the memory of a copy
-// that the program was made to fork, or of the program itself while it is stopped, or plain bytes
-// in a test.
-//
-// Reading is thread-safe. What cannot be read (a page that is gone, a device) is skipped by
-// callers; it is no error.
-
 // A search for words with certain values that goes on where the memory is. Owned by one thread.
 class WordSearch {
  public:
@@ -44,6 +37,12 @@ class WordSearch {
   virtual uint64_t cpu_ns() const = 0;
 };
 
+// Memory of a program as it was at one instant: what a leak check reads. It is the memory of a copy
+// that the program was made to fork, or of the program itself while it is stopped, or plain bytes
+// in a test.
+//
+// Reading is thread-safe. What cannot be read (a page that is gone, a device) is skipped by
+// callers; it is no error.
 class MemoryImage {
  public:
   virtual ~MemoryImage() = default;
@@ -67,13 +66,6 @@ class MemoryImage {
     return nullptr;
   }
 };
-
-// Where a program can begin to look for its blocks: registers of its threads, their stacks from the
-// stack pointer up, data of programs and libraries, thread-local storage, mappings that are not the
-// heap's, and what the kernel gives back with events. A block that no chain of pointers from there
-// leads to is lost.
-//
-// Plain data.
 
 enum class RootKind : uint8_t {
   kRegister,
@@ -102,6 +94,12 @@ struct RootRegister {
   uint32_t descriptor = 0;  // of epoll, for kEpoll
 };
 
+// Where a program can begin to look for its blocks: registers of its threads, their stacks from the
+// stack pointer up, data of programs and libraries, thread-local storage, mappings that are not the
+// heap's, and what the kernel gives back with events. A block that no chain of pointers from there
+// leads to is lost.
+//
+// Plain data.
 struct Roots {
   std::vector<RootRegister> registers;
   std::vector<RootRange> ranges;  // by address, without overlaps, none of them the heap's
@@ -114,7 +112,7 @@ struct Roots {
   // Memory of the allocator: known blocks lie in it. Where not all blocks are known, the rest of it
   // holds others, and memory that was freed. By address, merged.
   std::vector<AddressRange> heap;
-  bool has_extent_records = false;  // jemalloc's (scan/scan.h), in the heap and beside it
+  bool has_extent_records = false;  // jemalloc's (scan.h), in the heap and beside it
 
   // Readable and executable mappings of files, by address, merged. A word that points to a table of
   // pointers to code is taken for an object's; without these lists none is.

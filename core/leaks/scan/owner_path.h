@@ -11,13 +11,12 @@
 
 namespace heapgauge::leaks {
 
+class DataSymbols;
+
 // Where a pointer was found, in terms that people know: a register, a global variable, a thread's
 // stack, a place in another block.
 //
 // Plain data and functions over a Check.
-
-class DataSymbols;
-
 struct PointerPlace {
   enum class In : uint8_t {
     kRoot,
@@ -55,7 +54,6 @@ std::string DescribePlace(const Check& check, const PointerPlace& place, DataSym
 // Who holds a block: the chain of pointers from a root to it, and every place that points to it.
 //
 // Pure functions; FindPointersTo() reads the whole image once.
-
 struct OwnerPath {
   uint32_t block = kNoBlock;
   // Where pointers are, from the root (or the leader of a lost group) on; each holds the address of

@@ -28,7 +28,6 @@ namespace heapgauge::leaks {
 // The records are known by what they say, as jemalloc 5.3 lays them out (edata_t in its edata.h):
 // three words at a multiple of 64 bytes, in which the size class and the size agree and bits that
 // are always zero are. Records of other versions are taken for memory like any other.
-
 inline constexpr uint64_t kExtentRecordAlignment = 64;
 inline constexpr size_t kExtentRecordWords = 3;  // flags, address, size
 inline constexpr size_t kExtentRecordAddress = 1;
@@ -79,12 +78,6 @@ void AddWithoutExtentRecords(const uint64_t* words, size_t count, uint64_t addre
   finder->Add(words + told, count - told, address + told * 8, source);
 }
 
-// Goes through words of memory and tells which blocks they point to. Look-ups wait for memory, so
-// candidates are gathered, and each step of the look-up is done for all of them while the next
-// ones' memory is on its way.
-//
-// Owned by one thread. Holds some 30 KiB.
-
 // A word of memory, or a register, that was looked at.
 struct Pointer {
   uint64_t value = 0;
@@ -92,6 +85,12 @@ struct Pointer {
   uint32_t source = kNoBlock;  // the block that it is in
 };
 
+// Goes through words of memory and tells which blocks they point to. Look-ups wait for memory, so
+// candidates are gathered, and each step of the look-up is done for all of them while the next
+// ones' memory is on its way.
+//
+// Owned by one thread. Holds some 30 KiB.
+//
 // Sink has
 //   void Prefetch(const Pointer& pointer, uint32_t block);  // perhaps before OnBlock
 //   void OnBlock(const Pointer& pointer, uint32_t block, Place place);
@@ -175,16 +174,15 @@ class PointerFinder {
   std::array<BlockIndex::Guess, kBatch> guess_;
 };
 
-// What both kinds of scan are made of: of all blocks (exact_scan.cc) and of some (sampled_scan.cc).
-// Only scan.cc and these two use it.
-//
-// Owned by one thread.
-
 struct ScanOptions {
   uint32_t heuristics = ~0u;  // bit n: Heuristic n counts
   ProgressSink* progress = nullptr;
 };
 
+// What both kinds of scan are made of: of all blocks (exact_scan.cc) and of some (sampled_scan.cc).
+// Only scan.cc and these two use it.
+//
+// Owned by one thread.
 struct ScanState {
   ScanState(const MemoryImage& image, const std::vector<KnownBlock>& blocks, const Roots& all_roots,
             const ScanOptions& options)
@@ -262,6 +260,13 @@ void ScanExact(ScanState* state);
 void ScanSampled(ScanState* state);
 void ScanAll(ScanState* state, bool exact);
 
+struct ScanResult {
+  std::vector<Verdict> verdicts;  // of each block
+  uint64_t scanned_bytes = 0;
+  uint64_t unreadable_bytes = 0;
+  uint64_t cpu_ns = 0;  // of all who worked for it
+};
+
 // Which blocks can still be reached: follows pointers from the roots through all blocks, and tells
 // memcheck's nine cases apart.
 //
@@ -287,14 +292,7 @@ void ScanAll(ScanState* state, bool exact);
 // reached when it is read; sampled, also 32 bytes for each KiB of unknown memory that is reached in
 // part. Where memory searches itself (memory_image.h) and that fails midway, all is read after all.
 // Single-threaded.
-
-struct ScanResult {
-  std::vector<Verdict> verdicts;  // of each block
-  uint64_t scanned_bytes = 0;
-  uint64_t unreadable_bytes = 0;
-  uint64_t cpu_ns = 0;  // of all who worked for it
-};
-
+//
 // REQUIRES: `blocks` by address, without overlaps.
 ScanResult Scan(const MemoryImage& image, const std::vector<KnownBlock>& blocks, bool exact,
                 const Roots& roots, const ScanOptions& options);

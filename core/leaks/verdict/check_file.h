@@ -16,7 +16,7 @@ namespace heapgauge::leaks {
 // What a file alone tells about leaks: blocks that were never freed, their ages, and which of them
 // grow. The memory of the program is not in it, so nothing can be said about what is reachable
 // (Look::kNone, no verdicts).
-
+//
 // A gauge file (also of a program that runs), a dump, or an exact trace. Other formats know sums
 // only and are refused. Names are not looked for.
 Result<Check> CheckFile(const std::string& path);
@@ -40,11 +40,10 @@ void SetFacts(Check* check);
 //   AddDumpEvidence(series, check, &suspects);
 //
 // What rises from dump to dump (Mann and Kendall's test, at the level that suspects.h divides among
-// all who are judged) grows, whatever else is known of it; six dumps over
-// ten seconds are needed for that. Of fewer the amounts are told, and nobody is accused by them.
+// all who are judged) grows, whatever else is known of it; six dumps over ten
+// seconds are needed for that. Of fewer the amounts are told, and nobody is accused by them.
 //
 // Memory for one number for each stack and dump. Pure functions but for reading.
-
 struct DumpSeries {
   static constexpr size_t kMostDumps = 256;
 

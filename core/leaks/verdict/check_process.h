@@ -6,7 +6,7 @@
 // change; the rest, such as stacks, can be read when the program runs again.
 //
 // Thread-safe for different programs. The program stands still for the time that Check::pause_ns
-// tells; picture.h says how that is done and what happens if we are killed.
+// tells; core/leaks/capture/picture.h says how that is done and what happens if we are killed.
 #pragma once
 
 #include <cstdint>

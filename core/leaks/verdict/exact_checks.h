@@ -19,10 +19,16 @@ namespace heapgauge::leaks {
 //
 // Memory is that of the blocks, and of the stacks that they have. Tables are read out of the gauge
 // file and checked as everything in it.
-
+//
 // As of the last event that was read. The recorder's thread. Of a forked child these are the blocks
 // that it has allocated itself. `exact` is left false if events were lost.
 KnownBlocks ExactBlocks(trace::ProcessRecorder* recorder);
+
+struct ExactCheckOptions {
+  uint32_t heuristics = ~0u;  // as ScanOptions has them
+  // The text about blocks that a scope has left, which the program is given to show. May be empty.
+  std::function<std::string(const Check&)> scope_report;
+};
 
 // Leak checks of programs whose every block is known, because they are recorded (`run --leaks`): at
 // their end, while they stand still and wait for it, and where they ask for one in between.
@@ -31,13 +37,6 @@ KnownBlocks ExactBlocks(trace::ProcessRecorder* recorder);
 // not what was lost.
 //
 // Look and Ended are called by the recorder's thread, the rest after that has ended.
-
-struct ExactCheckOptions {
-  uint32_t heuristics = ~0u;  // as ScanOptions has them
-  // The text about blocks that a scope has left, which the program is given to show. May be empty.
-  std::function<std::string(const Check&)> scope_report;
-};
-
 class ExactChecks final : public trace::LeakWatch {
  public:
   explicit ExactChecks(ExactCheckOptions options) : options_(std::move(options)) {}

@@ -18,7 +18,6 @@ namespace heapgauge::leaks {
 // Finds the suppression that silences a block, by its stack, its kind and how it was allocated.
 //
 // A matcher remembers what it was asked and is for one thread.
-
 class SuppressionMatcher {
  public:
   // Both must outlive it.
@@ -44,14 +43,6 @@ class SuppressionMatcher {
   std::unordered_map<const Module*, std::string> resolved_;  // paths
 };
 
-// What a check found, added up as memcheck does it: a loss record is all blocks of one kind that
-// were allocated at one stack, with what is lost along with them.
-//
-// Where all blocks are known the figures are exact. Where they were sampled, each block counts for
-// as many as it stands for, and every figure knows how sure it is (core/fold/statistics.h).
-//
-// Pure functions; memory for the records and four bytes for each block. A check is not changed.
-
 class Suppressions;
 
 // Blocks added up.
@@ -68,6 +59,13 @@ struct Amount {
 // that only allocate are not counted.
 enum class Resolution : uint8_t { kLow, kMedium, kHigh };
 
+// What a check found, added up as memcheck does it: a loss record is all blocks of one kind that
+// were allocated at one stack, with what is lost along with them.
+//
+// Where all blocks are known the figures are exact. Where they were sampled, each block counts for
+// as many as it stands for, and every figure knows how sure it is (core/fold/statistics.h).
+//
+// Pure functions; memory for the records and four bytes for each block. A check is not changed.
 struct LossRecord {
   Kind kind = Kind::kDefinite;
   uint32_t suppression = kNone;  // the rule that silences it, an index of Suppressions::rules()
@@ -117,7 +115,7 @@ uint64_t NewestAge(const Check& check, const LossRecord& record);
 // holds (inuse_objects, inuse_space) and what of that is lost (lost_objects, lost_space).
 //
 // A pure function.
-
+//
 // `blocks`: it is about numbers of blocks, not bytes. REQUIRES: the check looked at memory, and the
 // records are its own.
 Profile LostProfile(const Check& check, const LossRecords& losses, bool blocks);

@@ -12,11 +12,10 @@
 
 namespace heapgauge::leaks {
 
-// Brings blocks into the order that checks need. A pure function.
-
-// Sorts by address and drops the older one of two that overlap: a free that nobody saw leaves its
-// block behind, and another one gets its place. Address 0 is that of blocks whose place is not
-// known: all of these stay. Returns how many were dropped.
+// Brings blocks into the order that checks need: sorts by address and drops the older one of two
+// that overlap: a free that nobody saw leaves its block behind, and another one gets its place.
+// Address 0 is that of blocks whose place is not known: all of these stay. Returns how many were
+// dropped.
 uint64_t MakeDistinct(std::vector<KnownBlock>* blocks);
 
 // The live blocks that a gauge file knows, for a leak check: those that were sampled, each with
@@ -33,8 +32,7 @@ uint64_t MakeDistinct(std::vector<KnownBlock>* blocks);
 //   GoOn(pid);
 //   HG_ASSIGN(KnownBlocks known, SampledBlocks(path, *records));
 //
-// The file is treated as hostile, as in gauge_reader.h. Not synchronised.
-
+// The file is treated as hostile, as in core/gauge/gauge_reader.h. Not synchronised.
 struct LiveRecords {
   std::vector<wire::LiveRecord> records;
   uint64_t now_ns = 0;    // of the file's clock; 0: as the file says, its program is gone

@@ -15,7 +15,6 @@ namespace heapgauge::leaks {
 // and what suppressions are matched against.
 //
 // Pure functions but for AllocationFrames, which remembers what it was asked; single-threaded.
-
 struct StackFrame {
   LocationId location = kNone;
   uint32_t frame = kNone;  // in Profile::frames; kNone: nothing but an address is known
@@ -50,16 +49,15 @@ class AllocationFrames {
   std::vector<bool> modules_;
 };
 
+// True for names of the C++ and Rust standard libraries.
+bool IsLibraryFunction(std::string_view name);
+
 // Which function of the program a block belongs to: the innermost frame that is neither part of
 // allocating nor of the standard libraries. "std::_Hashtable<...>::_M_insert" helps nobody; who
 // called it does. The same holds for a program's own wrapper of malloc, which is told by its name
 // and by having several callers.
 //
 // Remembers what it was asked; not synchronised. The profile must outlive it.
-
-// True for names of the C++ and Rust standard libraries.
-bool IsLibraryFunction(std::string_view name);
-
 class SiteNames {
  public:
   explicit SiteNames(const Profile& profile);

@@ -16,7 +16,6 @@ namespace heapgauge::leaks {
 // suppressions: "definite,possible", "all", "none".
 //
 // Pure functions. A set is a word with bit n for value n of the enum.
-
 constexpr uint32_t Bit(Kind kind) { return 1u << static_cast<uint32_t>(kind); }
 constexpr bool Has(uint32_t kinds, Kind kind) { return (kinds & Bit(kind)) != 0; }
 inline constexpr uint32_t kAllKinds = (1u << kKinds) - 1;
@@ -29,6 +28,23 @@ Result<uint32_t> ParseHeuristics(std::string_view text);
 
 // "definitely lost", "still reachable": as memcheck's summary says it.
 const char* KindPhrase(Kind kind);
+
+struct SuppressionFrame {
+  enum class What : uint8_t { kFunction, kObject, kSource, kAny };
+  What what = What::kAny;  // kAny: "...", any number of frames
+  std::string pattern;     // '*' and '?' match anything
+  uint32_t line = 0;       // of kSource; 0 any
+};
+
+struct SuppressionRule {
+  std::string name;
+  std::string file;  // it is from
+  uint32_t line = 0;
+  uint32_t kinds = ~0u;                  // bit n: Kind n
+  std::vector<SuppressionFrame> frames;  // Valgrind's: innermost first
+  std::string pattern;                   // LeakSanitizer's: of any function, module or file
+  bool with_indirect = false;            // what the block leads to is silenced too
+};
 
 // Leaks that somebody decided to live with: files in Valgrind's syntax or in LeakSanitizer's. Both
 // may be in one file; each entry tells by itself what it is.
@@ -50,24 +66,6 @@ const char* KindPhrase(Kind kind);
 // their size and the number of rules are bounded, and what is wrong is told with its line.
 //
 // Suppressions are read-only once files are read.
-
-struct SuppressionFrame {
-  enum class What : uint8_t { kFunction, kObject, kSource, kAny };
-  What what = What::kAny;  // kAny: "...", any number of frames
-  std::string pattern;     // '*' and '?' match anything
-  uint32_t line = 0;       // of kSource; 0 any
-};
-
-struct SuppressionRule {
-  std::string name;
-  std::string file;  // it is from
-  uint32_t line = 0;
-  uint32_t kinds = ~0u;                  // bit n: Kind n
-  std::vector<SuppressionFrame> frames;  // Valgrind's: innermost first
-  std::string pattern;                   // LeakSanitizer's: of any function, module or file
-  bool with_indirect = false;            // what the block leads to is silenced too
-};
-
 class Suppressions {
  public:
   static constexpr size_t kMaxFileBytes = 16 << 20;
@@ -87,7 +85,7 @@ class Suppressions {
 };
 
 // Entries for suppression files, of leaks that were found.
-
+//
 // An entry that silences blocks of this kind and stack, in Valgrind's syntax or in LeakSanitizer's;
 // "" where the stack has nothing to go by.
 std::string GenerateSuppression(const Profile& profile, NodeId leaf, Kind kind);

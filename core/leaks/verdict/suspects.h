@@ -15,18 +15,17 @@ namespace heapgauge::leaks {
 
 // A sampled amount of memory in words, with how sure it is: the same in every sentence on leaks. A
 // pure function.
-
+//
 // "310 MB ± 40", in the unit of the figure, or "1.8 GB ± 38.5 MB" where that would be 0; with both
 // ends, "65.0 kB (95 %: 1.0-223 kB)", where the range is wider than the figure; without a range
 // where it is narrower than a thousandth of it.
 std::string EstimateText(const Estimate& bytes, bool utf8 = true);
 
+inline constexpr size_t kAgeParts = 24;
+
 // An allocation site that may leak, and why.
 //
 // Plain data.
-
-inline constexpr size_t kAgeParts = 24;
-
 struct Suspect {
   std::string function;          // as people read it, without parameters; "?" if nothing is known
   std::vector<uint32_t> stacks;  // of KnownBlocks::stacks, the one that holds most first
@@ -66,8 +65,8 @@ struct Suspects {
   uint64_t run_ns = 0;         // how long the run is that ages are told of
 };
 
-// Says in one sentence why somebody is suspected of leaking, or why not. Pure functions.
-
+// Says in one sentence why somebody is suspected of leaking, or why not. A pure function.
+//
 // Goes on from the function's name: "lost 310 MB ± 40: no pointer leads to 37 of 40 sampled
 // blocks, oldest 2h10m", "holds 1.2 GB and grows 30 MB/min (p < 0.001); nothing of it was freed;
 // still reachable".
@@ -98,7 +97,6 @@ std::string FormatRate(double bytes_per_second);
 //
 // Names should be there already (the profile of the check symbolized); without them addresses are
 // told apart. Pure functions; memory for the functions and one word for each block.
-
 Suspects FindSuspects(const Check& check, const GrowthLimits& limits = {});
 
 }  // namespace heapgauge::leaks

@@ -13,7 +13,7 @@ namespace heapgauge::leaks {
 
 // The blocks that are live at the end of an exact trace, or at another moment, and what became of
 // those that are not: all of them are known, and how much each stack held over time.
-
+//
 // Mappings are left out. Reads the sums of all segments and the events of at most 128, one after
 // the other; memory for the live blocks, and for the amounts over time of the stacks that they are
 // from. `stacks` are those of the trace, with or without names. `at_ns`: not what is live at its
@@ -36,7 +36,6 @@ Result<KnownBlocks> TracedBlocks(const trace::TraceFile& trace,
 // (core/trace/file/live_trace.h).
 //
 // Owned by one thread at a time.
-
 class RecordedBlocks {
  public:
   // Fails with a line that says what to do if no trace of this process is being written.

@@ -17,7 +17,7 @@ namespace heapgauge {
 // native reports.
 //
 // Pure.
-
+//
 // `request` says the kind, and has options of pprof's; `type` is the sample type that is shown.
 // Takes the profile apart.
 Result<pprof::ReportInput> PrepareGraph(Profile profile, pprof::ReportRequest request, size_t type,
@@ -31,7 +31,6 @@ pprof::Shape ShapeOf(Granularity granularity);
 // core/report/draw/layered.h's work. A picture in a file and one on a page are two ways to draw it.
 //
 // Pure; takes milliseconds. Plain data afterwards.
-
 struct DrawnGraph {
   // What the places below count on.
   static constexpr double kMargin = 16;  // around it all
@@ -87,7 +86,7 @@ double PenOf(const DrawnGraph::Arrow& arrow);
 // where there is none.
 //
 // Pure; takes milliseconds. To be made draggable by WithPanAndZoom().
-
+//
 // `input` is prepared for dot.
 std::string PlainGraphSvg(const pprof::ReportInput& input);
 

@@ -10,7 +10,6 @@ namespace heapgauge {
 // Boxes are <g class="f"> with data-l and data-w, left edge and width in millionths of ten of the
 // whole, and data-d, the level. A zoom changes what part of the whole is shown; everything is laid
 // out again from these numbers.
-
 inline constexpr const char* kFlameStyle = R"css(<style type="text/css"><![CDATA[
 text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1b1b1b; }
 .f { cursor: pointer; }
@@ -135,7 +134,6 @@ inline constexpr const char* kFlameScript = R"js(<script type="text/ecmascript">
 // Makes an SVG picture fill its window, to be dragged with the mouse and zoomed with the wheel.
 //
 // A pure function. Pictures that are not as Graphviz writes them are returned as they are.
-
 std::string WithPanAndZoom(std::string svg);
 
 }  // namespace heapgauge

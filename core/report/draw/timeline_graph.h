@@ -1,4 +1,6 @@
 // The picture in a timeline: its axis, its bars, and what its bands are called.
+//
+// Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +16,6 @@
 namespace heapgauge {
 
 // Where an axis has marks and what is written there: round numbers in the unit of the axis.
-//
-// Pure functions.
-
 struct Tick {
   uint64_t at = 0;
   std::string label;
@@ -36,7 +35,7 @@ std::string RoundBytes(uint64_t bytes);
 //
 // Columns are filled up to the least that was live in them; what was live only for a part of the
 // column is shaded. So a heap that swings faster than a column can show looks different from one
-// that is full. Pure functions.
+// that is full.
 
 // Columns to the left of the picture, for labels and the axis itself.
 inline constexpr size_t kGutter = 11;
@@ -55,9 +54,6 @@ StyledText BarLine(std::string_view label, const std::vector<uint64_t>& values, 
 bool ResidentFits(const Timeline& timeline);
 
 // What the stacks are called whose history a timeline of a trace shows.
-//
-// A pure function.
-
 // Names the frames of each band, from the one that asked for memory outwards. `stacks` has names.
 void NameBands(const trace::TraceFile::Stacks& stacks, trace::TraceTimeline* made);
 

@@ -39,8 +39,6 @@ const char* LifetimeSparkHeading(bool utf8);
 
 // `lifetimes` and `stats` of a sampled profile: ages, sizes and threads of the live samples, with
 // the ranges that hold the true values, and one line about what such a profile cannot know.
-//
-// Pure functions.
 
 struct LiveSamplesOptions {
   Layout layout;

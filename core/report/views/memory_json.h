@@ -15,7 +15,6 @@ namespace heapgauge {
 // who pins them, of a process the regions that it has.
 //
 // Pure functions.
-
 struct BlockMapInput {
   const trace::PageUse* use = nullptr;
   trace::AddressMap map;

@@ -224,7 +224,7 @@ StyledText TimelineText(const Timeline& timeline, const TimelineOptions& options
   return Report(timeline, options).Take();
 }
 
-// The timeline for scripts: JSON and CSV of report/timeline.h.
+// The timeline for scripts: JSON and CSV of timeline.h.
 
 namespace {
 

@@ -13,10 +13,6 @@
 
 namespace heapgauge {
 
-// What groups of blocks are called in reports on traces: functions, stacks, modules, threads.
-//
-// Built once for the groups that a report shows; read-only afterwards.
-
 // All that reports on blocks of a trace start from. The stacks have names; all must outlive it.
 struct TraceSubject {
   const trace::TraceFile* trace = nullptr;
@@ -26,6 +22,9 @@ struct TraceSubject {
   std::vector<std::string> notes;  // what stood in the way of names
 };
 
+// What groups of blocks are called in reports on traces: functions, stacks, modules, threads.
+//
+// Built once for the groups that a report shows; read-only afterwards.
 class GroupLabels {
  public:
   // `shown` may name a group more than once.

@@ -14,11 +14,6 @@
 
 namespace heapgauge {
 
-// What a person who watches a program has chosen to see, and what keys do to it.
-//
-// Plain data and pure functions: who reads the keys and draws is cli/watch. The keys are listed in
-// watch_view.cc, for the help.
-
 struct Key {
   enum Kind {
     kText,  // a character, in `text`
@@ -44,6 +39,10 @@ struct Key {
   std::string text;
 };
 
+// What a person who watches a program has chosen to see, and what keys do to it.
+//
+// Plain data and pure functions: who reads the keys and draws is cli/watch. The keys are listed in
+// watch_view.cc, for the help.
 struct WatchView {
   SortKey sort = SortKey::kLive;
   bool by_growth = false;  // in place of `sort`
@@ -77,11 +76,6 @@ enum class WatchAction {
 // Does what a key means. `rows` is the length of the table, `page` how many of them are shown.
 WatchAction HandleKey(const Key& key, size_t rows, size_t page, WatchView* view);
 
-// The screen of `top --watch`: figures of this moment, how they changed since the last refresh and
-// since the watch began, and a line for keys or for what is being typed.
-//
-// Pure functions of what is watched, what was chosen to be seen, and the size of the screen.
-
 // What is watched. The profiles must outlive the call.
 struct WatchData {
   const Profile* now = nullptr;
@@ -108,6 +102,11 @@ struct ScreenSize {
 // Rows of the table that a screen of this size shows.
 size_t WatchPage(const ScreenSize& size);
 
+// The screen of `top --watch`: figures of this moment, how they changed since the last refresh and
+// since the watch began, and a line for keys or for what is being typed.
+//
+// A pure function of what is watched, what was chosen to be seen, and the size of the screen.
+//
 // The screen: at most size.lines lines of at most size.columns columns.
 std::vector<StyledText> WatchScreen(const WatchData& data, const WatchView& view,
                                     const WatchTable& table, const ScreenSize& size, bool utf8);

@@ -56,13 +56,6 @@ FormValue ReadValue(ByteReader* reader, uint64_t form, int64_t implicit, const U
 // The size of a form if all its values have the same, or -1.
 int FixedSize(uint64_t form, const UnitFormat& format);
 
-// Abbreviations: the shapes that the entries (DIEs) of a unit can have.
-//
-// Nearly all entries of a unit are of no interest for names and lines, so each shape is compiled
-// into the fewest steps that skip an entry: neighbouring fields of fixed size become one step.
-//
-// Tables are immutable once parsed. An AbbrevCache belongs to one thread.
-
 struct AttributeSpec {
   uint32_t name;
   uint32_t form;
@@ -74,6 +67,12 @@ struct SkipStep {
   uint32_t bytes;  // of these
 };
 
+// Abbreviations: the shapes that the entries (DIEs) of a unit can have.
+//
+// Nearly all entries of a unit are of no interest for names and lines, so each shape is compiled
+// into the fewest steps that skip an entry: neighbouring fields of fixed size become one step.
+//
+// Tables are immutable once parsed. An AbbrevCache belongs to one thread.
 struct Abbrev {
   uint32_t tag = 0;
   bool has_children = false;

@@ -56,7 +56,6 @@ class EntryNames {
 // question; subtrees without one are skipped by their sibling reference.
 //
 // Owned by one thread.
-
 class ScopedNames {
  public:
   // Both must outlive the object.

@@ -102,18 +102,17 @@ class DwarfFile {
   std::vector<Unit> units_;
 };
 
-// Split DWARF: the contents of a unit in a file of its own (.dwo), or in one file with all of them
-// (.dwp) beside the program.
-//
-// A file is used only if it has the unit's number (dwo_id). Open() may be called by several
-// threads; what it returns belongs to the caller.
-
 struct SplitUnit {
   std::unique_ptr<ElfFile> elf;  // null if the contents are in the .dwp
   std::unique_ptr<DwarfFile> file;
   const Unit* unit = nullptr;
 };
 
+// Split DWARF: the contents of a unit in a file of its own (.dwo), or in one file with all of them
+// (.dwp) beside the program.
+//
+// A file is used only if it has the unit's number (dwo_id). Open() may be called by several
+// threads; what it returns belongs to the caller.
 class SplitFiles {
  public:
   // `program` is the file with the skeletons; `directories` are searched after the place that the

@@ -12,7 +12,6 @@
 namespace heapgauge::trace {
 
 // How many blocks, and how many bytes they are. Plain data.
-
 struct BlockCount {
   uint64_t blocks = 0;
   uint64_t bytes = 0;
@@ -32,7 +31,6 @@ struct BlockCount {
 // thread. A function is the innermost one that is not part of allocating, as in all reports.
 //
 // Built once from named stacks; read-only afterwards. Refers to the profile by ids only.
-
 enum class GroupBy { kFunction, kStack, kModule, kThread };
 const char* GroupByName(GroupBy by);  // "function", ...
 GroupBy GroupByOf(std::string_view name);

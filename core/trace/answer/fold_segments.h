@@ -14,13 +14,6 @@
 
 namespace heapgauge::trace {
 
-// Goes through segments of a trace on all cores of the machine: how questions that need single
-// blocks are answered. Each thread has one segment at a time, so memory does not depend on the
-// length of the trace.
-//
-// Segments are dealt out in turn (worker = index modulo workers), so that sums of fractions come
-// out the same each time.
-
 struct FoldOptions {
   size_t first = 0;       // segments to look at: [first, end)
   size_t end = SIZE_MAX;  // the last one at the most
@@ -33,6 +26,13 @@ struct FoldOptions {
 // has cores, and bounded memory.
 size_t FoldWorkers(uint64_t bytes_each);
 
+// Goes through segments of a trace on all cores of the machine: how questions that need single
+// blocks are answered. Each thread has one segment at a time, so memory does not depend on the
+// length of the trace.
+//
+// Segments are dealt out in turn (worker = index modulo workers), so that sums of fractions come
+// out the same each time.
+//
 // `parts_of` says which parts of a segment are needed (Parts; 0: skip it). `visit` is called for
 // each by the thread of the number `worker` < workers; threads of different numbers at the same
 // time. Stops at the first error.
@@ -40,12 +40,6 @@ Status FoldSegments(
     const TraceFile& trace, const FoldOptions& options,
     const std::function<uint32_t(size_t index)>& parts_of,
     const std::function<void(size_t worker, const Segment& segment, size_t index)>& visit);
-
-// Goes through the segments of a trace with several threads, for what needs the order of the trace
-// in part: what can be added up in any order is done by the threads side by side, then they take
-// turns.
-//
-// Memory: one segment for each thread.
 
 struct OrderedFoldOptions {
   uint32_t parts = kEverything;
@@ -69,6 +63,12 @@ struct OrderedFold {
 // As many as are worth it, if each keeps `bytes_each` beside its segment.
 size_t WorkersFor(const TraceFile& trace, uint64_t bytes_each);
 
+// Goes through the segments of a trace with several threads, for what needs the order of the trace
+// in part: what can be added up in any order is done by the threads side by side, then they take
+// turns.
+//
+// Memory: one segment for each thread.
+//
 // Stops at the first segment that cannot be read, and returns why.
 Status FoldOrdered(const TraceFile& trace, const OrderedFoldOptions& options,
                    const OrderedFold& fold);

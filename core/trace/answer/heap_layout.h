@@ -1,4 +1,6 @@
 // How live blocks lie in memory at a moment of a trace: by address, as a picture, and on pages.
+//
+// What is found in a live set is a pure function of it.
 #pragma once
 
 #include <array>
@@ -20,7 +22,6 @@ namespace heapgauge::trace {
 //
 // Memory: 16 bytes for each block that is live then. A LiveMoment is read-only once made; several
 // threads may ask it.
-
 class LiveMoment {
  public:
   // What MomentWithin takes.
@@ -68,8 +69,7 @@ static_assert(sizeof(PlacedBlock) == 16);
 // and whose most of that is. Where nothing lives for long the picture is cut, so that a heap at the
 // low end of the address space and arenas at the high end fit into one.
 //
-// Pure functions of the live set. Memory is bounded by the number of cells.
-
+// Memory is bounded by the number of cells.
 struct AddressMap {
   static constexpr uint32_t kNobody = UINT32_MAX;
   struct Cell {
@@ -109,12 +109,6 @@ struct Holders {
 // Of [start, end). REQUIRES: as above.
 Holders FindHolders(const std::vector<PlacedBlock>& blocks, uint64_t start, uint64_t end);
 
-// How live blocks lie over the address range: how many pages (or larger ranges) they touch, how
-// much of these is theirs, and who keeps pages that are nearly empty. Memory that the allocator
-// cannot give back, because a small block is in its midst, is found here.
-//
-// Pure functions of the live set.
-
 inline constexpr size_t kFillSteps = 8;
 
 // Ranges of one size.
@@ -138,6 +132,9 @@ struct PinRow {
   uint64_t ranges_alone = 0;  // that one block of it keeps by itself
 };
 
+// How live blocks lie over the address range: how many pages (or larger ranges) they touch, how
+// much of these is theirs, and who keeps pages that are nearly empty. Memory that the allocator
+// cannot give back, because a small block is in its midst, is found here.
 struct PageUse {
   uint64_t time_ns = 0;
   std::string name;  // "peak", "end", "1.5s"

@@ -14,14 +14,13 @@
 
 namespace heapgauge::trace {
 
+// Whether a block counts, at any time of its life; empty: all heap blocks do.
+using BlockChoice = std::function<bool(const Block&)>;
+
 // What each stack has live at positions of a trace, in ascending order: the sums of whole segments
 // and the events of the last one. One pass for any number of positions, eight bytes for each stack.
 //
 // Not synchronised. The trace must outlive the object.
-
-// Whether a block counts, at any time of its life; empty: all heap blocks do.
-using BlockChoice = std::function<bool(const Block&)>;
-
 class LiveStacks {
  public:
   // Where not all heap blocks count, every event up to the position is read.
@@ -49,13 +48,6 @@ class LiveStacks {
   std::vector<StackSums> sums_;
 };
 
-// What groups of stacks had live over time, at a few moments of a trace: enough for a small curve
-// beside each row of a table.
-//
-// Where a trace has many segments the moments are ends of segments, so that their sums tell all and
-// no event is read; otherwise they are equally far apart. One pass over the trace. Memory: eight
-// bytes for each stack, and the result.
-
 struct HistoryRequest {
   uint64_t from_ns = 0;
   uint64_t to_ns = UINT64_MAX;  // the end
@@ -74,6 +66,12 @@ struct LiveHistory {
   std::vector<std::vector<uint64_t>> bytes;  // live, by group and moment; heap blocks only
 };
 
+// What groups of stacks had live over time, at a few moments of a trace: enough for a small curve
+// beside each row of a table.
+//
+// Where a trace has many segments the moments are ends of segments, so that their sums tell all and
+// no event is read; otherwise they are equally far apart. One pass over the trace. Memory: eight
+// bytes for each stack, and the result.
 Result<LiveHistory> ReadStackHistory(const TraceFile& trace, const HistoryRequest& request);
 
 }  // namespace heapgauge::trace

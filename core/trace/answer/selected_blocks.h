@@ -18,7 +18,7 @@ namespace heapgauge::trace {
 // The peak of some blocks of a trace: those that a filter leaves. Which ones these are is known
 // only when each has died, so the trace is read twice: first to mark them, one bit a block, then to
 // add up sizes in the order of events.
-
+//
 // The most bytes that the marked blocks had at any event, and when first.
 Result<StatsPeak> FindPeakOf(const TraceFile& trace, const MarkedBlocks& marked,
                              ProgressSink* progress);
@@ -29,7 +29,6 @@ Result<StatsPeak> FindPeakOf(const TraceFile& trace, const MarkedBlocks& marked,
 // before, and those that match are marked, one bit a block.
 //
 // Read-only once it is made; any number of threads may ask. The trace must outlive it.
-
 struct Selection {
   BlockFilter filter;
   RowFilter rows;  // focus and ignore, as reports have them

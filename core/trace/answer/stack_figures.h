@@ -15,10 +15,6 @@
 
 namespace heapgauge::trace {
 
-// What a profile of a trace is about: which range, which blocks, which figure.
-//
-// Plain data.
-
 // What a figure counts, in a range: of what happened after `from`, up to and including `to`.
 enum class TraceValue {
   kLive,  // live at `to`
@@ -36,6 +32,9 @@ enum class TraceValue {
 const char* ValueName(TraceValue value);
 Result<TraceValue> ParseValue(std::string_view name);
 
+// What a profile of a trace is about: which range, which blocks, which figure.
+//
+// Plain data.
 struct ProfileRequest {
   TraceRange range;
   // The profile has the four heap types (allocated and live at `to`, in blocks and bytes), and,
@@ -54,14 +53,6 @@ struct ProfileRequest {
   // "at 12.3s", "at the peak", "at the end", "from 2s to 5s".
   std::string MomentText() const;
 };
-
-// The figures of each stack that a question about a trace asks for: what was allocated in a range
-// of time, what is live at its end, and one value of choice. The heart of trace_profile.h, without
-// names or profiles.
-//
-// Questions about times and stacks alone are answered from sums of whole segments, with the events
-// of at most three; others look at each block once, when its fate is known: at its death, or among
-// the survivors.
 
 struct StackFigure {
   uint64_t allocated_blocks = 0;
@@ -87,6 +78,14 @@ struct StackAnswer {
   uint64_t peak_bytes = 0;
 };
 
+// The figures of each stack that a question about a trace asks for: what was allocated in a range
+// of time, what is live at its end, and one value of choice. The heart of trace_profile.h, without
+// names or profiles.
+//
+// Questions about times and stacks alone are answered from sums of whole segments, with the events
+// of at most three; others look at each block once, when its fate is known: at its death, or among
+// the survivors.
+//
 // The stacks need names if the filter asks about them. `index` and `cache` are of whoever keeps the
 // trace open; both may be empty.
 Result<StackAnswer> FigureStacks(const TraceFile& trace, const TraceFile::Stacks& stacks,

@@ -1,4 +1,6 @@
 // Moments of a trace as people write them, and the peak, which is one of them.
+//
+// Pure functions of an open trace; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +18,6 @@ namespace heapgauge::trace {
 //
 // The index of the file tells it for the heap. Mappings are few: segments in which none comes or
 // goes are answered from the index and the sums, the others are read event by event, one at a time.
-//
-// Pure functions of an open trace; thread-safe.
 
 // Where within [begin, end] most was live: the first such place.
 struct PeakPlace {
@@ -31,10 +31,6 @@ Result<PeakPlace> PeakBetween(const TraceFile& trace, Position begin, Position e
 // Of the whole trace. The start, if there never was anything.
 Result<PeakPlace> PeakOf(const TraceFile& trace, Mappings mappings);
 Result<TraceMoment> PeakMoment(const TraceFile& trace, Mappings mappings);
-
-// Moments of a trace as people write them.
-//
-// Pure functions of an open trace; thread-safe.
 
 // A moment as people write it: "peak", "end", "start", "1.5s", "250ms", "1h2m3s", "12:30" (minutes
 // and seconds), "40%" of its duration, a plain number of seconds; also "peak-100ms", "end-5s".

@@ -67,7 +67,7 @@ class EdgeSegments {
 // They tell events of the same nanosecond apart.
 //
 // Pure functions of an open trace; thread-safe.
-
+//
 // Before the event of that index in the segment; at the end: {segments, 0}.
 struct Position {
   size_t segment = 0;
@@ -92,7 +92,6 @@ Result<uint64_t> FirstBlockAt(const TraceFile& trace, Position at, EdgeSegments*
 // lies between those, it keeps what is needed to tell.
 //
 // Plain data; copies share what is kept.
-
 struct ExactMoment {
   uint64_t time_ns = 0;
   // Of a moment among events of the same time: the number of the first block that was born later,

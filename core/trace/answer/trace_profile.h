@@ -17,22 +17,21 @@
 
 namespace heapgauge::trace {
 
+// Gives the locations of a profile their names.
+using NameStacks = std::function<void(Profile*)>;
+
 // From a trace to a profile: the live set of any moment, or what happened in a range of time, per
 // stack. All reports that know profiles then work on it.
 //
 // Whole segments between two moments come from their sums, only those at the edges are read event
 // by event: a range of any length costs about the same. Filters that look at single blocks (size,
 // lifetime, thread) read the segments of the range.
-
-// Gives the locations of a profile their names.
-using NameStacks = std::function<void(Profile*)>;
-
+//
 // `name` is called if the filter asks about names; then the profile has them.
 Result<Profile> ReadTraceProfile(const TraceFile& trace, const ProfileRequest& request,
                                  ProgressSink* progress = nullptr, const NameStacks& name = {});
 
 // Makes a profile of the figures of stacks: rows, types, and the facts that reports open with.
-
 // Nodes and locations that no row needs are left out, so that nobody looks for their names.
 Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stacks,
                           const ProfileRequest& request, const StackAnswer& answer);
@@ -46,7 +45,6 @@ Result<Profile> ProfileOf(const TraceFile& trace, const TraceFile::Stacks& stack
 //
 // Thread-safe: the first question makes what is kept, others wait for it. Memory beside the names
 // is bounded: SumsIndex::kBudget, and three segments.
-
 class TraceAnswers {
  public:
   // `name` is called once, with the stacks of the whole trace; it may be empty.

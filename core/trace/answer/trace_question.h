@@ -13,7 +13,6 @@ namespace heapgauge::trace {
 // only the trace can tell. All commands that take the options of a trace make one of these.
 //
 // Plain data.
-
 struct Question {
   // Moments; "" not asked. `at` excludes the others.
   std::string at;

@@ -17,14 +17,6 @@
 
 namespace heapgauge::trace {
 
-// Chains of blocks that realloc made of each other: how often a buffer grew, by how much each time,
-// and how many bytes were copied for it. A chain begins with the block that was resized first and
-// ends with the one that was freed, or is live at the end; it counts for whoever asked for the last
-// one. With a filter, chains are of the resizes whose new block it leaves: where it does not, a
-// chain ends, and may begin anew behind that.
-//
-// Fed with segments in order. Memory: one record for each chain that is not over.
-
 // Of one group, or of all.
 struct ChainSums {
   uint32_t group = 0;
@@ -46,6 +38,13 @@ struct ChainSums {
   double growth_factor() const;
 };
 
+// Chains of blocks that realloc made of each other: how often a buffer grew, by how much each time,
+// and how many bytes were copied for it. A chain begins with the block that was resized first and
+// ends with the one that was freed, or is live at the end; it counts for whoever asked for the last
+// one. With a filter, chains are of the resizes whose new block it leaves: where it does not, a
+// chain ends, and may begin anew behind that.
+//
+// Fed with segments in order. Memory: one record for each chain that is not over.
 class ReallocChains {
  public:
   // A null matcher means all heap blocks. Both must outlive this.
@@ -85,10 +84,6 @@ class ReallocChains {
   std::unordered_map<uint32_t, ChainSums> rows_;  // by group
   ChainSums total_;
 };
-
-// The figures of a trace as reports show them, and what is requested of them.
-//
-// Plain data.
 
 inline constexpr size_t kCallKinds = 16;  // wire::AllocationFunction, and room for more
 inline constexpr size_t kAlignments = 64;
@@ -149,6 +144,9 @@ struct StatsPeak {
   uint64_t time_ns = 0;
 };
 
+// The figures of a trace as reports show them, and what is requested of them.
+//
+// Plain data.
 struct TraceStats {
   uint64_t duration_ns = 0;
   BlockCount allocated;

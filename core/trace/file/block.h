@@ -10,11 +10,6 @@
 
 namespace heapgauge::trace {
 
-// A block of memory in an exact trace: where, when and by whom it was allocated, and what became of
-// it. A block that realloc makes of another is a new block which names the old one.
-//
-// Plain data.
-
 inline constexpr uint64_t kNever = UINT64_MAX;    // as a time
 inline constexpr uint64_t kNoBlock = UINT64_MAX;  // as a number
 inline constexpr uint32_t kNoIndex = UINT32_MAX;
@@ -46,6 +41,10 @@ struct Death {
   uint32_t distance = kForeign;
 };
 
+// A block of memory in an exact trace: where, when and by whom it was allocated, and what became of
+// it. A block that realloc makes of another is a new block which names the old one.
+//
+// Plain data.
 struct Block : Birth {
   bool resized_away = false;  // it ended as the `previous` of another block
   uint64_t death_ns = kNever;
@@ -74,7 +73,6 @@ struct Event {
 // million of them.
 //
 // Thread-safe. Throws std::bad_alloc where there is no memory.
-
 class MarkedBlocks {
  public:
   // Of numbers below `blocks`; others are never in it.
@@ -119,7 +117,6 @@ class MarkedBlocks {
 // Where matched events go, in order of time: a trace file as a rule, a list in tests.
 //
 // One thread. What is handed over is looked at during the call alone.
-
 class EventSink {
  public:
   virtual ~EventSink() = default;

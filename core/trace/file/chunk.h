@@ -13,17 +13,16 @@
 #include "core/base/file.h"
 #include "core/base/result.h"
 
+struct ZSTD_CCtx_s;
+
+namespace heapgauge::trace {
+
 // Compresses columns while a program is being traced, so quickly rather than small. Of most columns
 // the savings are in sequences of bytes that repeat; but some, as times, have none, and there to
 // look for them is most of the work. So each column is remembered by what it gained: where that was
 // little, only the frequencies of its bytes are made use of for a while, which takes half as long.
 //
 // One thread. Both are plain zstd to whoever reads them.
-
-struct ZSTD_CCtx_s;
-
-namespace heapgauge::trace {
-
 class ColumnPacker {
  public:
   ColumnPacker();
@@ -50,12 +49,6 @@ class ColumnPacker {
 };
 
 }  // namespace heapgauge::trace
-
-// Chunks, of which a trace file is a sequence: each says what it is and how long, and holds columns
-// that are compressed and checked by themselves, so that a reader takes what it needs and skips the
-// rest. docs/formats/trace.md has the bytes.
-//
-// ChunkMaker: one thread. ChunkReader: plain data, reads through the source it is given.
 
 struct ZSTD_DCtx_s;
 
@@ -90,6 +83,11 @@ enum class ChunkType : uint16_t {
   kIndex = 6,
 };
 
+// Chunks, of which a trace file is a sequence: each says what it is and how long, and holds columns
+// that are compressed and checked by themselves, so that a reader takes what it needs and skips the
+// rest. docs/formats/trace.md has the bytes.
+//
+// ChunkMaker: one thread. ChunkReader: plain data, reads through the source it is given.
 struct ChunkHeader {
   uint32_t magic;
   uint16_t type;

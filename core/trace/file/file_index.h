@@ -14,7 +14,6 @@
 namespace heapgauge::trace {
 
 // The index entry of a segment as bytes: in the segment itself, and in the index of the file.
-
 void EncodeInfo(const SegmentInfo& info, ColumnWriter* out);
 // Fills in all but offset and bytes. False if it makes no sense.
 bool DecodeInfo(ColumnReader* in, SegmentInfo* info);
@@ -24,7 +23,6 @@ Result<SegmentInfo> ReadSegmentInfo(const ByteSource& source, const ChunkReader&
 
 // Where everything is in a trace file. A finished file has it written at its end; without that it
 // is found by going from chunk to chunk, which costs one small read for each.
-
 struct FileIndex {
   struct Chunk {
     ChunkType type;

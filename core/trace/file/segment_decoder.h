@@ -20,7 +20,6 @@ namespace heapgauge::trace {
 // the decoder expects, a context of zstd.
 //
 // A Scratch serves one thread at a time; ScratchPool hands them out to any.
-
 struct Scratch {
   ColumnBuffer columns[kSegmentColumns];
   Decompressor decompressor;
@@ -49,17 +48,16 @@ class ScratchPool {
   std::vector<std::unique_ptr<Scratch>> idle_;
 };
 
-// Reads segments back: the parts that were asked for, and no bytes of the others.
-//
-// Pure functions over hostile bytes. A segment that is returned keeps what
-// core/trace/file/segment.h promises: indexes of events are within blocks, stacks and threads below
-// the limits given.
-
 struct SegmentLimits {
   uint32_t stacks = 1;   // numbers are below
   uint32_t threads = 0;  // indexes are below, or kNoIndex
 };
 
+// Reads segments back: the parts that were asked for, and no bytes of the others.
+//
+// Pure functions over hostile bytes. A segment that is returned keeps what
+// core/trace/file/segment.h promises: indexes of events are within blocks, stacks and threads below
+// the limits given.
 Status DecodeSegment(const ByteSource& source, const ChunkReader& chunk, const SegmentInfo& info,
                      const SegmentLimits& limits, uint32_t parts, Scratch* scratch, Segment* out);
 

@@ -20,18 +20,17 @@
 
 namespace heapgauge::trace {
 
-// The tables of a trace file: modules, nodes, stacks and label sets, which readers need only when
-// they name stacks, and threads, memory and markers, which they need at once. A table chunk holds
-// what was added since the one before; it comes before the segments that name it.
-//
-// TableWriter: one thread. The readers are pure functions; every number from the file is checked.
-
 struct StackEntry {
   uint32_t leaf = 0;  // node, 0 none
   uint16_t labels = 0;
   uint16_t flags = 0;  // wire::kStackOf*
 };
 
+// The tables of a trace file: modules, nodes, stacks and label sets, which readers need only when
+// they name stacks, and threads, memory and markers, which they need at once. A table chunk holds
+// what was added since the one before; it comes before the segments that name it.
+//
+// TableWriter: one thread. The readers are pure functions; every number from the file is checked.
 class TableWriter {
  public:
   void AddModule(uint32_t index, const wire::ModuleRecord& module);
@@ -115,7 +114,7 @@ Status ReadPlainTables(const ByteSource& source, const ChunkReader& chunk, Table
 // the names that the trace brought with it.
 //
 // Pure functions.
-
+//
 // Modules, locations, nodes and label sets of all stacks, without rows.
 struct TraceStacks {
   Profile profile;  // with facts().recording

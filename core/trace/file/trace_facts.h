@@ -11,14 +11,13 @@
 
 namespace heapgauge::trace {
 
+// No time of a trace is later, whatever a file says: sums of several do not wrap.
+inline constexpr uint64_t kLatestNs = uint64_t{1} << 62;
+
 // What a trace tells about the program beside its blocks: who it was, its threads, its memory as
 // the kernel saw it, and marks in time.
 //
 // Plain data.
-
-// No time of a trace is later, whatever a file says: sums of several do not wrap.
-inline constexpr uint64_t kLatestNs = uint64_t{1} << 62;
-
 struct Facts {
   RecordingFacts recording;    // program, command line, pid, allocator, start, state, duration
   uint64_t lost_events = 0;    // that found no room
@@ -73,7 +72,6 @@ struct Marker {
 
 // The facts of a trace (program, allocator, what was lost) as bytes: fields with numbers of their
 // own, so that a reader passes over those it does not know.
-
 void EncodeFacts(const Facts& facts, ColumnWriter* out);
 // False if the bytes make no sense.
 bool DecodeFacts(std::span<const uint8_t> bytes, Facts* out);
@@ -82,7 +80,7 @@ bool DecodeFacts(std::span<const uint8_t> bytes, Facts* out);
 // out. TraceFile::notes() has them for every report, so that all say the same.
 //
 // Pure function.
-
+//
 // One line each. `is_damaged`: it is told already that the rest of the file cannot be read, and so
 // is its end.
 std::vector<std::string> GapsOf(const Facts& facts, bool is_damaged);

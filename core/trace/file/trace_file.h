@@ -14,6 +14,9 @@
 
 namespace heapgauge::trace {
 
+// By the first bytes of a file.
+bool IsTrace(std::string_view start);
+
 // An exact trace, opened for reading: its index and tables are in memory, its segments are read
 // when they are asked for. Everything that reports need is a fold over segments, or over the sums
 // that each segment has per stack, so memory does not grow with the length of the trace.
@@ -22,10 +25,6 @@ namespace heapgauge::trace {
 // byte, a file that ends within a segment (its writer was killed, or still runs) is read up to
 // there. Reading is thread-safe: all functions here are const, and segments may be read by several
 // threads at once.
-
-// By the first bytes of a file.
-bool IsTrace(std::string_view start);
-
 class TraceFile {
  public:
   static Result<std::shared_ptr<const TraceFile>> Open(const std::string& path);
@@ -73,7 +72,7 @@ class TraceFile {
 // the kernel takes away however the writer ends; readers only ask, and hold up nobody.
 //
 // Advisory. On file systems without locks a trace counts as not being written.
-
+//
 // Until the descriptor, which is open for writing, and all that were made of it are closed. False
 // if there is another writer.
 bool LockAsWriter(int fd);

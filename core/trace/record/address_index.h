@@ -24,7 +24,6 @@ namespace heapgauge::trace {
 //
 // One thread. Memory: 64 bytes for each 256 that have blocks in them, and about 1.2 KiB for each
 // 128 KiB that have. When blocks go, no more than 4 KiB and the fourfold of that stay for a region.
-
 class AddressIndex {
  public:
   static constexpr uint32_t kNoSlot = BlockPool::kNoSlot;
@@ -179,7 +178,6 @@ inline uint32_t AddressIndex::Put(uint64_t address, uint32_t slot) {
 // them. There are few of them and they change rarely, compared with blocks.
 //
 // One thread.
-
 class MappingTable {
  public:
   struct Cut {

@@ -25,7 +25,6 @@ namespace heapgauge::trace {
 //
 // One thread, bounded memory. There are none but for threads that hand memory over within less than
 // a microsecond, and for programs whose calls were not all seen.
-
 class EarlyBirths {
  public:
   // How early one can be: several times what a processor may do ahead.
@@ -53,11 +52,10 @@ class EarlyBirths {
 // and hands the result to an EventQueue.
 //
 // A block that cannot be: a free of an address that is not live is counted and dropped; an
-// allocation at a live address waits a little for the free (block_matcher.h), and if that does not
+// allocation at a live address waits a little for the free (EarlyBirths), and if that does not
 // come it ends the block that was there, whose free was missed.
 //
 // One thread. Memory is that of the live blocks.
-
 class BlockMatcher {
  public:
   struct Counts {

@@ -14,9 +14,6 @@
 
 namespace heapgauge::trace {
 
-// One event of a traced program as it goes from its buffer to the matching: decoded, with the
-// thread it came from. Plain data.
-
 // What an allocation tells beyond a free, as wire::TraceAllocation has it.
 struct AllocationDetails {
   uint64_t size = 0;
@@ -27,6 +24,9 @@ struct AllocationDetails {
 };
 static_assert(sizeof(AllocationDetails) == sizeof(wire::TraceAllocation) - sizeof(wire::TraceFree));
 
+// One event of a traced program as it goes from its buffer to the matching: decoded, with the
+// thread it came from. Plain data.
+//
 // Details of a free mean nothing.
 struct MergedEvent : AllocationDetails {
   uint64_t time = 0;    // of the program's clock; the matcher gets nanoseconds since the start
@@ -41,7 +41,6 @@ struct MergedEvent : AllocationDetails {
 // the merge: checked, decoded, in order of time, in one piece of memory.
 //
 // One thread.
-
 class EventStream {
  public:
   // No event is later, however high the program's clock is.
@@ -105,7 +104,6 @@ class EventStream {
 // what takes a block away comes before what may hand it out again.
 //
 // One thread; allocates only when there are more streams than ever before.
-
 class Merge {
  public:
   // Never more events at once.

@@ -35,8 +35,8 @@ struct RecordOptions {
   uint64_t cull_below_ns = 0;  // 0: all blocks are kept
   size_t queue_bytes = 4 << 20;
   bool records_mappings = false;
-  // The number of the program here, 0 if it is gone (owner_process.h). Nothing: the one that the
-  // gauge file tells.
+  // The number of the program here, 0 if it is gone (core/gauge/owner_process.h). Nothing: the one
+  // that the gauge file tells.
   std::optional<uint32_t> process;
 };
 

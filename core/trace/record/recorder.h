@@ -27,7 +27,6 @@ namespace heapgauge::trace {
 // recorded for its live blocks alone.
 //
 // One thread.
-
 class CountingWriter final : public TraceWriter {
  public:
   // `file` may be null.
@@ -116,15 +115,6 @@ class CountingWriter final : public TraceWriter {
   Totals totals_;  // for want of a file that counts
 };
 
-// The recorder of `heapgauge run --trace`: a thread that records a program and those that it
-// starts, each into a trace file of its own, until all of them have ended.
-//
-// It sleeps while the program does nothing, and works without a pause when buffers run full. The
-// signs of life that the program goes by come from Beat, which somebody else has to call: writing
-// to a slow disk must not look like death.
-//
-// Start, Beat, ProgramEnded, Stop and WaitFor are for one other thread.
-
 struct RecorderOptions {
   RecordOptions record;
   std::string gauge_directory;   // "" for the usual ones
@@ -149,6 +139,14 @@ struct RecordedProcess {
   std::optional<Error> error;  // the trace ends early, or there is none
 };
 
+// The recorder of `heapgauge run --trace`: a thread that records a program and those that it
+// starts, each into a trace file of its own, until all of them have ended.
+//
+// It sleeps while the program does nothing, and works without a pause when buffers run full. The
+// signs of life that the program goes by come from Beat, which somebody else has to call: writing
+// to a slow disk must not look like death.
+//
+// Start, Beat, ProgramEnded, Stop and WaitFor are for one other thread.
 class Recorder {
  public:
   static constexpr uint64_t kBeatPeriodNs = 50'000'000;

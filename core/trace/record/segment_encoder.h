@@ -1,5 +1,5 @@
 // Turns the events of a segment into columns that hold what was not to be expected
-// (expectation.h), an index entry, and sums per stack; and these into a chunk.
+// (core/trace/file/expectation.h), an index entry, and sums per stack; and these into a chunk.
 //
 // Every event of a traced program comes through here. Each is encoded when it comes, from where its
 // block is kept; memory that it needs can be asked for before (Expect), since stacks follow in no

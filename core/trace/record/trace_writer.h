@@ -17,11 +17,6 @@
 
 namespace heapgauge::trace {
 
-// Names that come with a trace: functions and lines of code addresses. Kept as gauge files keep
-// them (core/gauge/gauge_names.h), so that one format serves both.
-//
-// One thread.
-
 // One function of a code address.
 struct FrameName {
   std::string function;
@@ -29,6 +24,10 @@ struct FrameName {
   uint32_t line = 0;
 };
 
+// Names that come with a trace: functions and lines of code addresses. Kept as gauge files keep
+// them (core/gauge/gauge_names.h), so that one format serves both.
+//
+// One thread.
 class FrameNames {
  public:
   // The first frames that an address is given count.
@@ -54,7 +53,6 @@ class FrameNames {
 //
 // Errors are kept: after the first failed write nothing more is written, and Finish tells. One
 // thread; compression may use one more.
-
 class TraceWriter : public EventSink {
  public:
   struct Options {

@@ -9,7 +9,7 @@
 //   perl::WriteReport()         or perl::Session for a shell
 //
 // Profiles come without names: the tools get them in ways of their own, from nm and addr2line,
-// which symbols.h follows. Names that a profile brings along (symbolized text, protobuf) are used.
+// which image.h follows. Names that a profile brings along (symbolized text, protobuf) are used.
 //
 // Output is streamed to `out`; what the tools tell on standard error goes to `err`, each line
 // ended. Single-threaded. Input is untrusted.

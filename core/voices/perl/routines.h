@@ -16,7 +16,6 @@ namespace heapgauge::perl {
 // Machine instructions with their source lines, from the program objdump.
 //
 // A process is started for each call. Its output is bounded.
-
 struct ListedInstruction {
   uint64_t address = 0;  // in the file
   uint64_t limit = 0;    // where the next one begins

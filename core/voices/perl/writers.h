@@ -16,14 +16,13 @@
 
 namespace heapgauge::perl {
 
+using EntryId = uint32_t;
+
 // Stacks in terms of what a report shows one line or box for: functions, lines, files or addresses.
 //
 // Inlined calls become entries of their own, marked "(inline)". Functions of one short name but
 // different addresses get "@address" behind it. An entry counts once in a stack, however often it
 // is there.
-
-using EntryId = uint32_t;
-
 class Entries {
  public:
   // `state` must outlive the object; the names of some frames that are told apart by their callers

@@ -1,5 +1,5 @@
-// pprof's filters by the names of frames, and what their patterns mean: functions and modules, or
-// an address.
+// pprof's filters by the names of frames: frames taken out of locations, ends of stacks cut, and
+// what patterns mean (functions and modules, or an address).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,6 @@
 #include "core/model/profile.h"
 
 namespace heapgauge::pprof {
-
-// Taking frames out of locations, and cutting the inner end of stacks.
 
 // How filters take frames out of a location (core/model/profile.h takes rows). Locations are
 // shared by all stacks, so that frames taken from one are gone everywhere, as in pprof.
@@ -58,7 +56,7 @@ void PruneAllocatorModules(Profile* profile);
 std::string_view NameWithoutArguments(std::string_view name);
 
 // The argument of disasm and weblist may be an address instead of a regular expression.
-
+//
 // "0x401136", or decimal; nothing if it is no number.
 inline std::optional<uint64_t> AddressOfPattern(std::string_view pattern) {
   int base = 10;
@@ -75,7 +73,6 @@ inline std::optional<uint64_t> AddressOfPattern(std::string_view pattern) {
 // these than frames, so each is tried once, when it is first asked for.
 //
 // The profile must outlive the matcher; names must not change meanwhile. Owned by one thread.
-
 class FrameMatcher {
  public:
   FrameMatcher(const Profile& profile, const Regex& regex);
@@ -96,13 +93,6 @@ class FrameMatcher {
   std::vector<uint8_t> modules_;
 };
 
-// pprof's filters by the names of frames: focus and ignore choose rows, hide and show take frames
-// away, show_from cuts the outer end of stacks.
-//
-// An expression matches a frame by its function's name or source file, and a location also by its
-// object file. Each location is decided once; a node of the trie inherits from its parent, so a
-// million rows cost no more than the nodes they share. The trie is rebuilt only where frames go.
-
 // Expressions that are not given are null.
 struct FrameFilter {
   const Regex* focus = nullptr;
@@ -119,6 +109,13 @@ struct FrameFilterMatches {
   bool show = false;
 };
 
+// pprof's filters by the names of frames: focus and ignore choose rows, hide and show take frames
+// away, show_from cuts the outer end of stacks.
+//
+// An expression matches a frame by its function's name or source file, and a location also by its
+// object file. Each location is decided once; a node of the trie inherits from its parent, so a
+// million rows cost no more than the nodes they share. The trie is rebuilt only where frames go.
+//
 // Leaves the rows in whose stack something is in focus and nothing is ignored; then takes hidden
 // frames, and those not to be shown, out of all stacks. Rows without any frame go, even if there is
 // no filter.

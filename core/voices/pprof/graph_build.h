@@ -17,7 +17,6 @@ namespace heapgauge::pprof {
 // is asked once for each frame of each distinct stack.
 //
 // Not synchronised.
-
 class EdgeTable {
  public:
   EdgeTable() : slots_(1024) {}

@@ -1,4 +1,5 @@
-// The lines above a report: which program, which value, when, and how much of it is shown.
+// The lines above a report (which program, which value, when, how much of it is shown), and the
+// buffer that reports collect their text in.
 #pragma once
 
 #include <string>
@@ -17,7 +18,6 @@ namespace heapgauge::pprof {
 // writes that C++'s does not: widths are counted in characters, whatever their width on a screen.
 //
 // Owned by one thread.
-
 class TextBuffer {
  public:
   explicit TextBuffer(TextSink* sink) : sink_(sink) { text_.reserve(kSize + 4096); }

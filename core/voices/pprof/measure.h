@@ -1,4 +1,6 @@
 // How pprof writes numbers, percentages and times.
+//
+// Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +18,6 @@ namespace heapgauge::pprof {
 // ("b", "bytes", "kb", "kilobyte"); "minimum" and "auto" as a target both mean the largest unit in
 // which the value is at least one. Numbers whose own unit is none of memory, time or compute (GCU)
 // are shown as they are.
-//
-// Pure functions.
-
 struct Scaled {
   double value = 0;
   std::string_view unit;  // "" if not worth telling; a constant, or `to` itself

@@ -20,7 +20,7 @@ namespace heapgauge::pprof {
 // ignore, hide and show; show_from; tagfocus and tagignore; tagshow and taghide; prune_from.
 //
 // Takes time in proportion to the nodes, rows and distinct names of the profile.
-
+//
 // A filter that matches nothing is told in `warnings`, as pprof does on standard error. An
 // expression that cannot be compiled is an error.
 Status ApplyFilters(const Config& config, Profile* profile, std::vector<std::string>* warnings);
@@ -28,7 +28,6 @@ Status ApplyFilters(const Config& config, Profile* profile, std::vector<std::str
 // What a report of pprof is made of: the request, and the profile after all filters.
 //
 // Plain data; Prepare is pure.
-
 struct ReportRequest {
   ReportKind kind = ReportKind::kTop;
   std::string pattern;  // of peek, list, weblist, disasm
@@ -80,12 +79,11 @@ Status WriteTopProto(const ReportInput& input, TextSink* out);
 // pprof's reports, in pprof's words: byte for byte what `go tool pprof` prints for the same profile
 // and options, but for the differences that docs/pprof.md lists.
 //
-// The way of a report: Prepare() applies the options that select and rewrite (report.h), and works
+// The way of a report: Prepare() applies the options that select and rewrite, and works
 // out which value is shown and what 100 % is; then the writer of the kind prints it. Reading,
 // merging, symbolizing and leaving out the profile's drop_frames come before and are the caller's.
 //
 // Output is streamed. Single-threaded.
-
 Status WriteReport(const ReportInput& input, TextSink* out);
 
 }  // namespace heapgauge::pprof

@@ -15,7 +15,6 @@ namespace heapgauge::pprof {
 
 // The sources of a report: where its configuration says, in the namespace of the profiled process
 // while that runs, and on debuginfod servers if the environment names some.
-
 class ReportSources {
  public:
   explicit ReportSources(const ReportInput& input)
@@ -44,7 +43,6 @@ class ReportSources {
 // and for those who show them in another way.
 //
 // A pure function of a prepared report.
-
 struct ListedFile {
   std::vector<LineWeight> weights;
   std::string build_id;  // of a module that was compiled from it; "" unknown

@@ -17,7 +17,6 @@ namespace heapgauge::pprof {
 
 // The units of numeric labels. A format tells a unit with each number, or none; pprof takes the
 // first that it meets for a key, and the key itself where there is none ("bytes").
-
 using LabelUnits = std::map<std::string, std::string, std::less<>>;
 
 // By key. A line is added to `warnings`, if given, for each key that has several units. Looks at
@@ -31,7 +30,6 @@ LabelUnits FindLabelUnits(const Profile& profile, std::vector<std::string>* warn
 // ":64kb", "4mb:", "12kb:64mb", both ends included), or a list of regular expressions separated by
 // commas. With a key, one of them must match a text of that key; without, all must match "key:text"
 // of some label. Rows share their sets of labels, so each set is decided once.
-
 class TagFilter {
  public:
   // `option` is for messages. That a value was taken for a range is told in `warnings`.
@@ -71,7 +69,6 @@ TagMatches FilterTagNames(const Regex* show, const Regex* hide, Profile* profile
 
 // tagroot and tagleaf: the values of labels as frames at the outer or inner end of every stack, so
 // that reports break figures down by thread, request or size as they do by function.
-
 struct TagFrames {
   std::vector<std::string> root_keys;  // the first becomes the outermost frame
   std::vector<std::string> leaf_keys;  // the last becomes the innermost frame

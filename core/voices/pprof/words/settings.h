@@ -22,7 +22,6 @@ namespace heapgauge::pprof {
 // programs, a picture, a viewer. Flags (-top) and the shell (top) use the same table.
 //
 // Plain data.
-
 enum class Delivery {
   kText,    // to standard output
   kFile,    // to standard output unless that is a terminal: then to profileNNN.EXTENSION
