@@ -6,6 +6,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -24,6 +25,14 @@ constexpr int kEventStop = 128;  // PTRACE_EVENT_STOP
 
 int ErrorOf(long result) { return result == 0 ? 0 : errno; }
 
+// Whether it is the first thread of a process that this one has started: its exit code is for
+// whoever waits for the process.
+bool IsOwnChild(pid_t thread) {
+  const std::string status = ReadStatus("/proc/" + std::to_string(thread));
+  return NumberIn<pid_t>(StatusField(status, "Tgid")) == thread &&
+         NumberIn<pid_t>(StatusField(status, "PPid")) == getpid();
+}
+
 }  // namespace
 
 int Seize(pid_t thread) { return ErrorOf(ptrace(PTRACE_SEIZE, thread, nullptr, nullptr)); }
@@ -39,7 +48,7 @@ StopState LookAt(pid_t thread) {
   if (info.si_pid == 0) return {};
   if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED) {
     // A traced thread that has ended stays until it is waited for.
-    waitpid(thread, nullptr, __WALL | WNOHANG);
+    if (!IsOwnChild(thread)) waitpid(thread, nullptr, __WALL | WNOHANG);
     return {StopKind::kGone, 0};
   }
   const int signal = info.si_status & 0xff;

@@ -187,6 +187,23 @@ TEST_F(PictureTest, AThreadThatWaitsForAVforkChildIsDoneWithout) {
   EXPECT_TRUE(child.EventuallyIs('S'));
 }
 
+TEST_F(PictureTest, AChildThatEndsWhileItIsTracedKeepsItsExitCode) {
+  int gate[2];
+  ASSERT_EQ(pipe(gate), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    char byte = 0;
+    _exit(read(gate[0], &byte, 1) == 1 ? 3 : 1);
+  }
+  ASSERT_EQ(Seize(child), 0);
+  ASSERT_EQ(write(gate[1], "x", 1), 1);
+  constexpr uint64_t kLongestNs = 120 * kSecondNs;
+  EXPECT_EQ(WaitForStop(child, MonotonicNow() + kLongestNs).kind, StopKind::kGone);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+}
+
 TEST_F(PictureTest, AProcessThatIsGoneIsNotFound) {
   const pid_t gone = fork();
   if (gone == 0) _exit(0);
