@@ -20,9 +20,9 @@
 
 namespace heapgauge::agent {
 
-// Tells another library in the process when totals pass its marks (wire/in_process.h).
+// Calls another library in the process when totals pass the marks that it set (wire/in_process.h).
 //
-// Counts at every sample, so that marks may be set at any time. Lock-free, allocation-free; usable
+// Counts at every sample, so that marks can be set at any time. Lock-free, allocation-free; usable
 // from zeroed memory.
 class Watch {
  public:

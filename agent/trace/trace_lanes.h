@@ -42,15 +42,13 @@ struct alignas(64) TraceLane {
   PathMemo paths;
   Walker walker;
 
-  // Adds one event; all but the time is set, which `clock` tells. REQUIRES: room. A signal handler
-  // may get in between any two steps, and may never come back: then the event is not there, or it
-  // is there as a whole.
+  // Adds one event; `clock` gives its time. REQUIRES: room. A signal handler may interrupt this at
+  // any step and never return: then the event is missing or complete, never partial.
   template <typename Event, typename Clock>
   void Append(const Event& event, const Clock& clock) {
     AppendIf(event, clock, [](Event*) { return true; });
   }
-  // The same with one more look at the event after the clock was read; if `complete` says no, there
-  // is none.
+  // The same, but `complete` may refuse the event after the clock was read.
   template <typename Event, typename Clock, typename Complete>
   bool AppendIf(Event event, const Clock& clock, const Complete& complete) {
     const uint32_t position = wire::kSegmentBytes - room;
@@ -64,9 +62,9 @@ struct alignas(64) TraceLane {
       return false;
     }
     *place = event;
-    // Before it counts: who jumps away after that leaves it behind as it is.
+    // The event is complete before it counts: a handler may jump away right after.
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    // Not less by so much: whatever happened to it meanwhile, it is no more than there is.
+    // Computed from `end`, not subtracted: a handler may have changed `room` meanwhile.
     const uint32_t end = position + static_cast<uint32_t>(sizeof event);
     room = wire::kSegmentBytes - end;
     shown.store(end, std::memory_order_release);
@@ -99,7 +97,7 @@ class TraceBuffers {
   };
   // A buffer that was read, or a new one while there may be more.
   Find TryTake(GaugeFile* file, TraceLane* lane);
-  // One more, whatever the bound; false if the file cannot grow.
+  // A new one, even beyond the bound; false if the file cannot grow.
   bool TakeBeyond(GaugeFile* file, TraceLane* lane);
   // The lane's buffer is complete; it has none then.
   void Close(TraceLane* lane);
@@ -144,19 +142,18 @@ class TraceBuffers {
   std::atomic<uint32_t> count_;
 };
 
-// Gives each thread that traces its lane, and takes over the lanes of threads that are no more.
+// Gives each traced thread its lane, and reuses the lanes of threads that have ended.
 //
-// A thread finds its lane through its ThreadState and marks it busy while it is at it, with its
-// stack pointer: so a signal handler that comes in between notices, and uses the thread's next one
-// (`inner`), which is made for it. If a handler jumped out, the mark is left; the thread is then
-// found further up its stack, and goes on with the lane, or with the next one where that is not
-// certain (StackMemory::IsBackFrom). A lane belongs to its thread as long as the kernel knows that
-// thread: this is asked, a few lanes at a time, when a new thread needs one. The recorder's word
-// for it would not do: two threads on one lane would ruin the walker. So nothing has to happen when
-// a thread ends.
+// A thread finds its lane through its ThreadState and, while it uses it, marks it busy with its
+// stack pointer. A signal handler that interrupts it sees the mark and uses the thread's next lane
+// (`inner`). If a handler jumped out, the mark stays. The thread then compares its stack pointer:
+// if it is certainly further up the stack (StackMemory::IsBackFrom), it uses the lane again,
+// otherwise the next one. A lane belongs to its thread as long as the kernel knows the thread. A
+// new thread that needs a lane asks the kernel about a few of them, because two threads on one lane
+// would ruin the walker. So nothing has to happen when a thread ends.
 //
-// A vfork child shares everything with the thread that made it, its ThreadState too, and writes as
-// that one does; if that has no lane, with one that is given back at once.
+// A vfork child shares everything with its parent thread, the ThreadState too, and uses its lane.
+// If the parent has none, the child takes one and gives it back at once.
 class LanePool {
  public:
   // Also in a forked child, where no lane belongs to anybody.

@@ -29,15 +29,14 @@ namespace heapgauge::agent {
 
 // The clock of a trace's events.
 //
-// For a plain allocation it is read without waiting for what came before: to wait takes as long
-// again, and keeps the processor from what it could do ahead. So the time may be that of a moment
-// just before the thread knew that another one had made room, and the recorder puts that right
-// (core/trace/record/block_matcher.h). Were frees as early, nobody could tell which of two ended a
-// block that goes to and fro; so for all other events it is read in order. Where one thread alone
-// has ever had events there is no other whose events could come between its own, and nothing to
-// wait for. A second thread has its token before its first event. Whatever it frees or hands over
-// is known to the first one by way of the program or its allocator; so that one knows of the token,
-// too, when it reads the clock for what it was given.
+// For a plain allocation it is read without a fence: a fence doubles the cost and stops the
+// processor from working ahead. So the time may be just before the thread knew that another thread
+// had freed the memory; the recorder corrects that (core/trace/record/block_matcher.h). All other
+// events are read in order: with early frees nobody could tell which of two threads ended a block
+// that both hand back and forth. While only one thread has had events, it needs no fence. A second
+// thread takes its token before its first event. The first one learns of what the second frees or
+// hands over only through the program or its allocator, and so sees the token before it reads the
+// clock for it.
 class TraceClockReader {
  public:
   void Use(wire::TraceClock clock) {
@@ -47,9 +46,9 @@ class TraceClockReader {
 
   bool counts_cycles() const { return cycles_; }
 
-  // After all that came before, and before whatever comes next can be seen by another processor.
+  // In order: after all earlier instructions, and before other processors can see later ones.
   uint64_t Read() const { return cycles_ ? ReadCycles() : os::FineMonotonicNs(); }
-  // The same for an event of this kind, some of which need not wait.
+  // The same for an event of this kind; some kinds are read without a fence.
   uint64_t Read(wire::TraceEventKind kind) const {
     return cycles_ ? ReadCycles(kind) : os::FineMonotonicNs();
   }
