@@ -149,9 +149,7 @@ Result<std::string> AnswerFlame(const Call& call, const Filter& filter) {
   const RecordingFacts& recording = looked.now.subject->profile()->recording;
   Json json = {{"name", measures.name},
                {"unit", measures.unit},
-               {"sort", tree->sort == SortKey::kAllocated ? "allocated"
-                        : tree->sort == SortKey::kCount   ? "count"
-                                                          : "live"},
+               {"sort", SortName(tree->sort)},
                {"total", FiguresJson(tree->total, measures, recording)},
                {"selected", FiguresJson(tree->selected, measures, recording)},
                {"shrunk", tree->shrunk},
@@ -232,10 +230,6 @@ constexpr std::string_view kOneTreeParameters[] = {"root", "callers", "rows", "h
 
 // Far deeper than stacks are recorded.
 constexpr size_t kDeepest = 1000;
-
-const char* TreeSortName(SortKey sort) {
-  return sort == SortKey::kAllocated ? "allocated" : sort == SortKey::kCount ? "count" : "live";
-}
 
 // A walk over what is open: six letters lead in, a dot leads back out.
 Result<StackTree::OpenPaths> OpenPathsOf(std::string_view walk) {
@@ -339,7 +333,7 @@ Result<std::string> AnswerTree(const Call& call, const Filter& filter) {
   }
   return Json{{"name", measures.name},
               {"unit", measures.unit},
-              {"sort", TreeSortName(tree->sort)},
+              {"sort", SortName(tree->sort)},
               {"granularity", GranularityName(entities.granularity())},
               {"total", FiguresJson(tree->total, measures, recording)},
               {"selected", FiguresJson(tree->selected, measures, recording)},

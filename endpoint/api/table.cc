@@ -159,10 +159,7 @@ Result<std::string> AnswerTable(const Call& call, const Filter& filter) {
   }
   Json json = {{"name", report.measures.name},
                {"unit", report.measures.unit},
-               {"sort", table.sort == SortKey::kAllocated ? "allocated"
-                        : table.sort == SortKey::kCount   ? "count"
-                        : table.sort == SortKey::kAge     ? "age"
-                                                          : "live"},
+               {"sort", SortName(table.sort)},
                {"granularity", GranularityName(report.entities.granularity())},
                {"total", FiguresJson(total, report.measures, recording)},
                {"selected", FiguresJson(report.selected, report.measures, recording)},
