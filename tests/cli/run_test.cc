@@ -106,6 +106,8 @@ TEST(Run, TheAgentComesFirstInThePreloadList) {
   const ScratchDir dir;
   Environment environment = Agent(dir);
   environment.back().second = HEAPGAUGE_FAKE_AGENT_2;
+  // AddressSanitizer refuses to start behind a preloaded library, unless told otherwise.
+  environment.emplace_back("ASAN_OPTIONS", "verify_asan_link_order=0");
   const Outcome outcome =
       Heapgauge({"run", "--quiet", "--", "sh", "-c", "echo $LD_PRELOAD"}, environment);
   EXPECT_EQ(outcome.out, std::string(HEAPGAUGE_FAKE_AGENT) + ":" + HEAPGAUGE_FAKE_AGENT_2 + "\n");

@@ -239,13 +239,13 @@ TEST_F(CheckProcessTest, ACopyWhoseAskerWasKilledLeavesNothing) {
   int port = 0;
   const std::string line = server.ReadLine();
   ASSERT_EQ(std::sscanf(line.c_str(), "port %d", &port), 1) << line;
-  static std::vector<AgentCopy*> left;  // they stay reachable
+  static auto* const left = new std::vector<AgentCopy*>;  // reachable to the end
   {
     Client client(port);
     for (int i = 0; i < 3; ++i) {
       auto copy = AgentCopy::Ask(static_cast<uint32_t>(server.pid()), GaugeFile(), {});
       ASSERT_TRUE(copy) << copy.error().message;
-      left.push_back(copy->release());
+      left->push_back(copy->release());
     }
     EXPECT_TRUE(HasChildren(server.pid()));
     {
