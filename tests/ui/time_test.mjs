@@ -383,6 +383,12 @@ test("the timeline of a process grows by itself, and stands still where one look
   await axis.focus();
   await page.keyboard.press("+");
   await hasWord(page, "zfrom");
+  // The axis runs ahead of the address, which rounds to microseconds.
+  await until(page, () => {
+    const words = new URLSearchParams(location.hash.slice(1));
+    const axis = document.querySelector("[role=slider]");
+    return `${axis.getAttribute("aria-valuemin")}s` === words.get("zfrom") && `${axis.getAttribute("aria-valuemax")}s` === words.get("zto");
+  });
   const seen = [await axis.getAttribute("aria-valuemin"), await axis.getAttribute("aria-valuemax")];
   for (let i = 0; i < 2; ++i) await page.waitForResponse((response) => response.url().includes("/timeline?"));
   assert.deepEqual([await axis.getAttribute("aria-valuemin"), await axis.getAttribute("aria-valuemax")], seen);
